@@ -14,7 +14,9 @@ from rlscope.capture import turns
 from rlscope.costs import inflation
 from rlscope.costs.inflation import Added
 from rlscope.errors import RlscopeError
-from rlscope.record.program import DEFAULT_PARENT, Companion, Outcome, Settings, record
+from rlscope.record.default_directory import DEFAULT_PARENT
+from rlscope.record.program import Companion, Outcome, record
+from rlscope.record.settings import Settings
 from rlscope.recorder import runtime
 from rlscope.report import closing
 from rlscope.rundir import turns_file

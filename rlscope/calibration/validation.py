@@ -20,7 +20,7 @@ from rlscope.calibration.whole_runs import Pair
 from rlscope.costs import calibrations, inflation
 from rlscope.costs.inflation import Combined, combined
 from rlscope.opening import load
-from rlscope.record.program import Settings
+from rlscope.record.settings import Settings
 from rlscope.rundir import stopwatch_file, turns_file
 
 INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"

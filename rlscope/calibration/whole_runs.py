@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlscope.calibration.runs_in_turns import RunError, Say, folder_of_run, recorded_run
-from rlscope.record.program import Settings
+from rlscope.record.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rlscope.commands.options import repeated_program
 from rlscope.commands.options.repeated_program import percent
 from rlscope.errors import RlscopeError
-from rlscope.record.program import Settings
+from rlscope.record.settings import Settings
 from rlscope.terminal import stderr
 from rlscope.visible import visible
 

@@ -19,7 +19,8 @@ from rlscope.commands.options import layers, values
 from rlscope.commands.options.rare import RareOptions
 from rlscope.errors import RlscopeError
 from rlscope.record import child
-from rlscope.record.program import Outcome, Settings, record
+from rlscope.record.program import Outcome, record
+from rlscope.record.settings import Settings
 from rlscope.rundir import new_run
 from rlscope.terminal import stderr
 from rlscope.terminal.shown_opening import load_shown

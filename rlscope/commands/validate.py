@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.commands.options import repeated_program, values
 from rlscope.commands.options.repeated_program import percent
-from rlscope.record.program import Settings
+from rlscope.record.settings import Settings
 from rlscope.terminal import stderr
 from rlscope.visible import visible
 

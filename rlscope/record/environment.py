@@ -1,6 +1,13 @@
 """Environment variables of a traced program, beside those of rlscope.record.profile."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Mapping
+
+from rlscope.record.config import Config
+from rlscope.record.profile import traced_environment
+from rlscope.record.settings import Settings
 
 _OPTIONS = "ASAN_OPTIONS"
 _LINK_ORDER = "verify_asan_link_order"
@@ -20,3 +27,52 @@ def sanitizer_variables(environ: Mapping[str, str]) -> dict[str, str]:
         return {}
     setting = f"{_LINK_ORDER}=0"
     return {_OPTIONS: f"{present}:{setting}" if present else setting}
+
+
+def program_variables(directory: str, settings: Settings, limits: Config) -> dict[str, str]:
+    """All variables of the traced program."""
+    environ = dict(os.environ)
+    automatic = limits.auto if settings.auto is None else settings.auto
+    return {
+        **environ,
+        **traced_environment(
+            directory, environ, interpose=(settings.cuda or limits.cuda) == "interpose"
+        ),
+        **sanitizer_variables(environ),
+        **layer_variables(environ, settings),
+        "RLSCOPE_AUTO": "1" if automatic else "0",
+        **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
+        **({} if settings.stacks else {"RLSCOPE_STACKS": "0"}),
+        **({"RLSCOPE_LINES": settings.lines} if settings.lines else {}),
+        **({"RLSCOPE_SOURCE": ":".join(settings.source)} if settings.source else {}),
+    }
+
+
+def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The variables, with their new values, of the options that say what is a layer.
+
+    An option that was not given leaves its variable alone.
+    """
+    given = {
+        "RLSCOPE_INTERCEPT": settings.intercept,
+        "RLSCOPE_CUDA": settings.cuda,
+        "RLSCOPE_CUDA_API": settings.cuda_api,
+        "RLSCOPE_CUDA_PARTS": settings.cuda_parts,
+        "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
+    }
+    changes = {variable: value for variable, value in given.items() if value}
+    if settings.cupti:
+        changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
+    if settings.numpy:
+        changes["RLSCOPE_NUMPY"] = "1"
+    if not settings.waits:
+        changes["RLSCOPE_WAITS"] = "0"
+    lists = {
+        "RLSCOPE_SIMULATORS": settings.simulator,
+        "RLSCOPE_ENVIRONMENTS": settings.environment,
+    }
+    for variable, values in lists.items():
+        if values:
+            before = environ.get(variable, "").split(",")
+            changes[variable] = ",".join(filter(None, [*before, *values]))
+    return changes

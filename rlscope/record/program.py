@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,24 +12,24 @@ from rlscope import cuts, recorder
 from rlscope.errors import RecordingError
 from rlscope.record import child
 from rlscope.record.config import Config, unknown_variables
-from rlscope.record.environment import sanitizer_variables
+from rlscope.record.default_directory import default_directory
+from rlscope.record.environment import program_variables
 from rlscope.record.interpreters import InterpreterWatch
 from rlscope.record.iteration_keeper import KeptIterations
 from rlscope.record.machine import MachineSampler
 from rlscope.record.missing_programs import AbsenceWatch
 from rlscope.record.processes import Image, ProcessLog, survivors
-from rlscope.record.profile import foreign_injection, traced_environment
+from rlscope.record.profile import foreign_injection
 from rlscope.record.rollup import RollUp
 from rlscope.record.schedule import Schedule
+from rlscope.record.settings import Settings
 from rlscope.record.sources import SourceKeeper
 from rlscope.record.unrecorded import UnrecordedWatch
 from rlscope.recorder import runtime
-from rlscope.rundir.kept_iterations import IterationRange, refuse_foreign
+from rlscope.rundir.kept_iterations import refuse_foreign
 from rlscope.rundir.new_run import RunDirectory, prepare_directory
 from rlscope.rundir.proc import process_start_time
 from rlscope.rundir.run_json import write_run_json
-
-DEFAULT_PARENT = "rlscope_out"
 
 # Interpreters are looked at four times a second: capture/interpreters.py says why.
 _LOOK_SECONDS = 0.25
@@ -41,7 +40,6 @@ _EXIT_SECONDS = 0.1
 # Children of the program may outlive it; those that end within this are awaited.
 _OUTLIVE_SECONDS = 2.0
 _OUTLIVE_POLL_SECONDS = 0.02
-_PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 
 Say = Callable[[str], None]
 
@@ -55,75 +53,6 @@ class Companion:
     seconds: float
     look: Callable[[runtime.Drainer], None]
     """Called every `seconds`; end_program() of the drainer ends the program at an iteration."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to run, and how to record it."""
-
-    command: list[str]
-    """Argument vector of the program."""
-    output: str = ""
-    """Trace directory; rlscope_out/<program>-<time> if empty."""
-    force: bool = False
-    """Replace the run that `output` holds."""
-    name: str = ""
-    """Name of the run."""
-    delay_iterations: int = 0
-    """Record from this iteration on, counted from 0."""
-    iterations: int = 0
-    """Record this many iterations, 0: all that follow."""
-    exit_after_iterations: int = 0
-    """End the program at the boundary after this many iterations, 0: never."""
-    exit_after_seconds: float = 0.0
-    """End the program at the next boundary once it has been recorded for so long, 0: never."""
-    delay_seconds: float = 0.0
-    """Record from this time on, counted from the program's start."""
-    seconds: float = 0.0
-    """Record for this long, 0: to the end."""
-    rollup: float = 0.0
-    """Keep single records for so many minutes only, 0: all of them."""
-    keep_iterations: tuple[IterationRange, ...] = ()
-    """Keep all single records of these iterations, though `rollup` is given."""
-    max_size: int = 0
-    """Most bytes of all files that recording writes, 0: no limit."""
-    sample_seconds: float = 1.0
-    """Period of the machine samples, 0: none."""
-    intercept: str = ""
-    """Engine that records native calls: patch, monitoring or off; as the environment says if
-    empty."""
-    cuda: str = ""
-    """How CUDA is recorded: cupti, interpose or off; as the environment says if empty."""
-    cupti: str = ""
-    """Whether torch.profiler gets CUPTI: hold or yield; as the environment says if empty."""
-    cuda_api: str = ""
-    """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
-    cuda_parts: str = ""
-    """Records that CUPTI makes: all, calls or work; as the environment says if empty."""
-    cuda_graph_trace: str = ""
-    """Records of a graph launch: graph or node; as the environment says if empty."""
-    numpy: bool = False
-    """Record calls into NumPy as layer framework."""
-    waits: bool = True
-    """Record what threads wait for; False switches it off, True leaves it to the environment."""
-    probes: bool = True
-    """Measure what recording costs in the program; False switches it off, True leaves it to the
-    environment."""
-    auto: bool | None = None
-    """Find operations without annotation; as the environment says if None."""
-    simulator: list[str] = field(default_factory=list)
-    """Modules whose native code is layer simulator, beside the simulators that rlscope knows."""
-    environment: list[str] = field(default_factory=list)
-    """Classes of environments, as MODULE:CLASS, beside those that rlscope knows and finds."""
-    stacks: bool = True
-    """Read which lines of Python the threads are in."""
-    lines: str = ""
-    """backward: lines of forwards get the time of their backward; as the environment says if
-    empty."""
-    source: list[str] = field(default_factory=list)
-    """Absolute folders whose files are the program's own code, beside what is no library."""
-    source_text: bool = True
-    """Keep the text of the program's own files."""
 
 
 @dataclass
@@ -172,7 +101,7 @@ def record(settings: Settings, say: Say, companion: Companion | None = None) -> 
         say(message)
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
-    environ = _environment(os.path.realpath(output), settings, limits)
+    environ = program_variables(os.path.realpath(output), settings, limits)
     environ.update(companion.variables if companion is not None else {})
     directory = prepare_directory(output, force=settings.force, made=not settings.output)
     mask = child.block_signals()
@@ -236,98 +165,6 @@ def _start(
     except BaseException:
         drainer.stop()
         raise
-
-
-def default_directory(command: list[str], parent: str = DEFAULT_PARENT) -> str:
-    """Makes a new folder rlscope_out/<program>-<time> and returns its path.
-
-    Raises:
-        RecordingError: it cannot be made.
-    """
-    first = os.path.join(parent, f"{program_name(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
-    path, attempt = first, 1
-    while not _is_made(path):
-        attempt += 1
-        path = f"{first}-{attempt}"
-    return path
-
-
-def _is_made(path: str) -> bool:
-    """Makes the folder; False if it was there."""
-    try:
-        os.makedirs(path)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise RecordingError(f"cannot record into {path}: {error.strerror}") from error
-    return True
-
-
-def program_name(command: list[str]) -> str:
-    """The program's name to a user: its script or module, else the command.
-
-    >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
-    'train'
-    >>> program_name(["python3", "-", "data.py"])  # reads its program from stdin
-    'python3'
-    """
-    name = os.path.basename(command[0])
-    if _PYTHON.fullmatch(name):
-        ends = (place for place, each in enumerate(command) if each in ("-", "-c"))
-        arguments = command[1 : next(ends, None)]
-        if "-m" in arguments[:-1]:
-            name = arguments[arguments.index("-m") + 1]
-        scripts = (argument for argument in arguments if argument.endswith(".py"))
-        name = os.path.basename(next(scripts, name)).removesuffix(".py")
-    return re.sub(r"[^\w.+-]+", "_", name)[:64] or "program"
-
-
-def _environment(directory: str, settings: Settings, limits: Config) -> dict[str, str]:
-    environ = dict(os.environ)
-    automatic = limits.auto if settings.auto is None else settings.auto
-    return {
-        **environ,
-        **traced_environment(
-            directory, environ, interpose=(settings.cuda or limits.cuda) == "interpose"
-        ),
-        **sanitizer_variables(environ),
-        **layer_variables(environ, settings),
-        "RLSCOPE_AUTO": "1" if automatic else "0",
-        **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
-        **({} if settings.stacks else {"RLSCOPE_STACKS": "0"}),
-        **({"RLSCOPE_LINES": settings.lines} if settings.lines else {}),
-        **({"RLSCOPE_SOURCE": ":".join(settings.source)} if settings.source else {}),
-    }
-
-
-def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """The variables, with their new values, of the options that say what is a layer.
-
-    An option that was not given leaves its variable alone.
-    """
-    given = {
-        "RLSCOPE_INTERCEPT": settings.intercept,
-        "RLSCOPE_CUDA": settings.cuda,
-        "RLSCOPE_CUDA_API": settings.cuda_api,
-        "RLSCOPE_CUDA_PARTS": settings.cuda_parts,
-        "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
-    }
-    changes = {variable: value for variable, value in given.items() if value}
-    if settings.cupti:
-        changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
-    if settings.numpy:
-        changes["RLSCOPE_NUMPY"] = "1"
-    if not settings.waits:
-        changes["RLSCOPE_WAITS"] = "0"
-    lists = {
-        "RLSCOPE_SIMULATORS": settings.simulator,
-        "RLSCOPE_ENVIRONMENTS": settings.environment,
-    }
-    for variable, values in lists.items():
-        if values:
-            before = environ.get(variable, "").split(",")
-            changes[variable] = ",".join(filter(None, [*before, *values]))
-    return changes
 
 
 class _Recording:

@@ -123,7 +123,10 @@ assert {each.sample() for each in again} == {space.sample()}
     ("imports", "rule"),
     [
         ("", "forwards of torch.nn.Module that no backward follows"),
-        ("import gymnasium", "from the first forward of torch.nn.Module, or the first random action"),
+        (
+            "import gymnasium",
+            "from the first forward of torch.nn.Module, or the first random action",
+        ),
     ],
 )
 def test_the_rule_speaks_of_environments_only_where_there_are_any(

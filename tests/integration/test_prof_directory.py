@@ -33,7 +33,7 @@ def test_default_directory_is_named_after_script_and_time(
     ],
 )
 def test_program_name(command: list[str], name: str) -> None:
-    from rlscope.record.program import program_name
+    from rlscope.record.default_directory import program_name
 
     assert program_name(command) == name
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from rlscope.commands.options import layers, values
 from rlscope.commands.options.rare import RareOptions
-from rlscope.record.program import Settings
+from rlscope.record.settings import Settings
 from rlscope.terminal import stderr
 from rlscope.visible import visible
 
