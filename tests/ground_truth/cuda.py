@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ground_truth.brute import loop_of, stack_text
+from ground_truth.brute import loop_of
 from ground_truth.cuda_process import Call, Cuda, find_calls, owner_at
 from ground_truth.raw import Gpu, GpuWork, RawProcess
 from ground_truth.relations import (
@@ -28,6 +28,7 @@ from ground_truth.relations import (
     Sync,
 )
 from ground_truth.rules import CudaRules
+from ground_truth.state_readings import stack_text
 from ground_truth.streams import Span
 from ground_truth.training_loop import stage_at
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from ground_truth.brute import text
 from ground_truth.missing import without_missing
 from ground_truth.raw import CudaCall, Gpu, GpuWork, RawProcess
 from ground_truth.relations import NONE, UNLINKED
 from ground_truth.replay import replay
 from ground_truth.rules import CudaRules
-from ground_truth.state import Path, own_path, process_path
+from ground_truth.state import Path, own_path, process_path, text
 from ground_truth.streams import Span, Stream, Streams, put_in_order
 
 WORK = (Gpu.KERNEL, Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH)

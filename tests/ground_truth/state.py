@@ -14,6 +14,12 @@ from ground_truth.streams import Stream, Streams
 Path = tuple[str, ...]
 
 
+def text(path: Path) -> str:
+    """Names joined by "/", with "\\" and "/" in a name escaped."""
+    escaped = [name.replace("\\", "\\\\").replace("/", "\\/") for name in path]
+    return "/".join(escaped) or NONE
+
+
 @dataclass(eq=False)
 class Open:
     """An operation that was entered and not yet left."""
