@@ -64,7 +64,8 @@
 // later K, W or L takes its place. A W behind a K or L, or where something is open, is nothing.
 //
 // Inference that its F opened ends with the last X behind the last F, if there is one, and not with
-// the S. In a no-grad block it ends with the block. With a D before the F it ends with the S.
+// the S. In a no-grad block it ends with the block. With a D before the F, or if one of its F has
+// gradients, it ends with the S.
 //
 // Where a thread learns from the S of one environment, a stretch of S of another one may be an
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with

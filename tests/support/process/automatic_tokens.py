@@ -343,6 +343,8 @@ class Tokens:
         behind = next((each.kind for each in last if each.kind != "F"), "")
         if not last or last[0].kind != "F" or behind == "D":
             return
+        if any(each.learning for each in takewhile(lambda each: each.kind == "F", last)):
+            return
         if self._block() is None:
             self.found.append(Token("X", self._time, self._time))
         elif last[0].end < 0:
