@@ -463,7 +463,7 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
-  bool converts_ = false;         // an observation was converted for the next F
+  bool converts_ = false;  // an observation was converted for the next F
   // These four are together, so that one store forgets them.
   bool makes_ = false;            // a W that counts is open
   bool is_unproven_ = false;      // what was converted for the next F began with a W
