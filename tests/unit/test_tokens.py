@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ground_truth.raw import RawProcess, RawThread, enter, leave
-from ground_truth.written import write
 from support.files.facts import assert_says
+from support.files.relation_rows import Relations, process, share
 
 from rlscope.analysis import operations
 from rlscope.auto.tokens import of_result
-from rlscope.opening import load
 from rlscope.report import token_sentences
 
 S = 1_000_000_000
@@ -61,19 +58,32 @@ def test_an_unknown_result_tells_nothing() -> None:
         of_result(["a text"], object(), "prompt")
 
 
-def test_tokens_are_divided_by_the_generations_and_by_their_time(tmp_path) -> None:
-    items = [enter(0, "generation"), leave(4 * S, "generation"), enter(4 * S, "backprop")]
-    process = RawProcess(
-        end_ns=9 * S,
-        threads=[RawThread(items=[*items, leave(8 * S, "backprop")])],
-        metadata={"rlscope.tokens": json.dumps([6000, 8])},
+def _found(note: str) -> list[dict[str, Any]]:
+    """Rows of `generation` for a process with this note: it generated for 4 s as rlscope found it,
+    and for 2 s as somebody annotated it."""
+    trace = Relations(
+        process=[process(0, 0, 9 * S, name="grpo")],
+        metadata=[{"process_id": 0, "key": "rlscope.tokens", "value": note}],
+        breakdown=[
+            share(0, "generation", "framework", 3 * S, source="automatic"),
+            share(0, "generation", "python", S, source="automatic"),
+            share(0, "generation", "python", 2 * S, source="explicit"),
+            share(0, "backprop", "framework", 3 * S, source="automatic"),
+        ],
     )
-    write([process], tmp_path / "run")
-    with load(tmp_path / "run") as trace:
-        found = operations.generations(trace, rows=9).to_dicts()
-    # Annotated by hand, the time is not that of the generations that were counted.
-    assert found == []
-    rows = [{"tokens": 6000, "generations": 8, "duration_ns": 4 * S}]
+    return operations.generations(trace, rows=9).to_dicts()
+
+
+def test_tokens_are_divided_by_the_generations_and_by_their_time() -> None:
+    rows = _found("[6000, 8]")
+    assert rows == [{"process": "grpo", "tokens": 6000, "generations": 8, "duration_ns": 4 * S}]
     (said,) = token_sentences.generations(rows)
     assert_says(said, "6,000 tokens", "8 generations", "750 in each", "1,500 in a second")
     assert list(token_sentences.generations([])) == []
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[", "[]", "{}", "7", "[6000]", "[6000, 0]", "[0, 8]", '["many", 8]', "[-1, 8]"]
+)
+def test_a_damaged_note_says_nothing(note: str) -> None:
+    assert _found(note) == []
