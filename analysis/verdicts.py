@@ -34,7 +34,7 @@ _MOST = 0.5
 # Shares of the training loops.
 _NOTABLE_BETWEEN = 0.2
 _NOTABLE_WAITING = 0.01
-_NOTABLE_GAPS = 0.01
+_NOTABLE_PAUSES = 0.01
 _NAMED_GROUP = 0.001
 # Share of the time in operations that rlscope found by itself.
 _NOTABLE_FOUND = 0.05
@@ -163,7 +163,7 @@ def are_pauses_notable(pauses: Rows, facts: Row) -> bool:
     """Whether it is worth saying what time between operations lies between, from rows of
     `between_operation`."""
     known_ns = sum(row["duration_ns"] for row in pauses if row["why"] is None)
-    return bool(known_ns > _NOTABLE_GAPS * facts["span_ns"])
+    return bool(known_ns > _NOTABLE_PAUSES * facts["span_ns"])
 
 
 def is_pair_named(part_ns: int, between_ns: int) -> bool:

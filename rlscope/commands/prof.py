@@ -146,7 +146,8 @@ def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         choices=("backward",),
         default="",
         help="with backward, lines of a PyTorch forward also get the time of their part of the "
-        "backward. rlscope watches one backward in 37. A watched one takes up to twice as long",
+        "backward. rlscope watches one backward in 37, and more of the first eight. It slows down "
+        "those that it watches",
     )
     rare.add(
         group,
