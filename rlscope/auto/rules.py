@@ -18,9 +18,9 @@ the rule of every operation compiled:<function>."""
 _RULES = {
     "simulation": "outermost step or reset of {}",
     "inference": "from the first forward of {}, or the first random action, to the next step of the"
-    " environment. Without gradients it ends with the last conversion of what the forwards returned."
-    " The conversion of the observation counts. So does a forward that neither a step nor a backward"
-    " follows",
+    " environment. Without gradients it ends with the last conversion of what the forwards"
+    " returned. The conversion of the observation counts. So does a forward that neither a step nor"
+    " a backward follows",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
     "advantage": "forwards of {} without gradients, at the start of the first update after a step,"
