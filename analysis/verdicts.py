@@ -159,6 +159,11 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
     return bool(between_ns > _NOTABLE_BETWEEN * facts["span_ns"])
 
 
+def is_running(processes: Iterable[Row]) -> bool:
+    """Whether one of them has not ended."""
+    return any(row["ended"] == "running" for row in processes)
+
+
 def are_pauses_notable(pauses: Rows, facts: Row) -> bool:
     """Whether it is worth saying what time between operations lies between, from rows of
     `between_operation`."""

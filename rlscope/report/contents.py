@@ -74,7 +74,7 @@ def read(directory: str) -> Contents:
         unrecorded=len(unrecorded_file.read(directory)),
         nested=trace.nested,
         duration_ns=_duration_ns(processes),
-        running=any(process["ended"] == "running" for process in processes),
+        running=verdicts.is_running(processes),
     )
 
 

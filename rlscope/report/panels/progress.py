@@ -28,15 +28,12 @@ def read(trace: Trace) -> dict[str, Table]:
 
 def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["extrapolation"].to_dicts()
-    if not rows and not _is_over(list(tables["recorded_process"]["ended"])):
+    recorded = tables["recorded_process"].to_dicts()
+    if not rows and (not recorded or verdicts.is_running(recorded)):
         return Nothing(next((f"{reason}." for (reason,) in tables["absence"]), _EMPTY))
     if not any(verdicts.is_extrapolated(row) for row in rows):
         return Nothing("")
     return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
-
-
-def _is_over(endings: list[str | None]) -> bool:
-    return bool(endings) and "running" not in endings
 
 
 def _grid(rows: list[dict[str, Any]]) -> Grid:
