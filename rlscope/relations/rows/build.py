@@ -170,24 +170,13 @@ class _Build:
         self._collect("loss", _columns_of(self._losses(index)), index)
         if process["rolled_up"]:
             self._absences.rolled_up(self._kept)
-        self._collect("metadata", _metadata(imports.others(process["metadata"])), index)
-        note = process["metadata"].get(compilations.NOTE)
-        self._collect("compilation", compilations.columns(note), index)
-        self._collect("import", imports.columns(process["metadata"]), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}
         if self._tool:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
-        note = process["metadata"].get(cuda_rows.NOTE)
         self._stack_files.update(relations["stack"]["file"])
-        noted_lines = process["metadata"].get(backward_lines.NOTE)
-        found_lines = backward_lines.columns(noted_lines, relations["source_line"])
-        self._collect("backward_line", found_lines, index)
-        gpu_time = relations["gpu_time"]
-        gpu_time["gpu"] = self._devices.add(
-            index, self._hosts[index], note, gpu_time, imported_places.of_process(process).gpus_of
-        )
+        self._collect_notes(process, relations)
         unknown: Collection[str] = ()
         if why := self._why_no_work(process, relations):
             relations = cuda_rows.without_work(relations)
@@ -213,6 +202,23 @@ class _Build:
         self._sink.put_rows(store.operation_instance, instances, index)
         self._progress.end_pass(index)
         return len(threads["thread"])
+
+    def _collect_notes(self, process: Mapping[str, Any], relations: Mapping[str, Any]) -> None:
+        """What the process noted of itself, and the names of its GPUs."""
+        index, notes = process["index"], process["metadata"]
+        self._collect("metadata", _metadata(imports.others(notes)), index)
+        self._collect("import", imports.columns(notes), index)
+        self._collect("compilation", compilations.columns(notes.get(compilations.NOTE)), index)
+        lines = backward_lines.columns(notes.get(backward_lines.NOTE), relations["source_line"])
+        self._collect("backward_line", lines, index)
+        gpu_time = relations["gpu_time"]
+        gpu_time["gpu"] = self._devices.add(
+            index,
+            self._hosts[index],
+            notes.get(cuda_rows.NOTE),
+            gpu_time,
+            imported_places.of_process(process).gpus_of,
+        )
 
     def _put_iteration_times(
         self, swept: Mapping[str, Any], unknown: Collection[str], index: int
