@@ -267,6 +267,8 @@ nb::dict Directory::Iterations(size_t process) const {
   columns.Add("start_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].start_ns; }));
   columns.Add("end_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].end_ns; }));
   columns.Add("complete", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].complete; }));
+  columns.Add("gpu_recorded",
+              MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].gpu_recorded; }));
   return columns.TakeDict();
 }
 
