@@ -65,11 +65,11 @@ __attribute__((noinline)) void AfterCall(uint32_t domain, uint32_t id, const Cal
   FlushAtSynchronization();
 }
 
-// What the program asked of this stream is done. Inside another call that one's end would be lost.
-__attribute__((noinline)) void EndWindowAfter(uint32_t domain, uint32_t id,
-                                              const CallbackData& data) {
+// What the program asked of this stream is done. CUPTI may be ended: the end of a call around this
+// one would be lost.
+__attribute__((noinline)) void AfterWait(uint32_t domain, uint32_t id, const CallbackData& data) {
   const bool has_waited = StatusOf(data) == 0 && IsSynchronization(domain, id);
-  if (has_waited && !runtime::IsInCudaCall()) EndCuptiInCallback();
+  if (has_waited && !runtime::IsInCudaCall()) NoticeWait();
 }
 
 // Begin and end are functions of their own, and the last thing that OnCallback() does: a call that
@@ -86,7 +86,7 @@ __attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const Callb
   const auto name = [=] { return NameOf(domain, id, data->function_name); };
   runtime::EndCudaCall(name, CallNumber(data->correlation_id), data->context_id, StatusOf(*data));
   if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
-  if (__builtin_expect(AwaitsEnd(), 0)) EndWindowAfter(domain, id, *data);
+  if (__builtin_expect(AwaitsWait(), 0)) AfterWait(domain, id, *data);
 }
 
 }  // namespace

@@ -53,13 +53,21 @@ bool fork_holds_lock = false;
 
 // Where GPU work is recorded in windows; kWhole: it is not.
 //
-//   kOpen --closed--> kClosing --the program synchronises--> kEnded --> kCalls --> kOpen
+//   kOpen --closed--> kClosing --a wait--> kWaited --flushed--> kEnding --a wait--> kEnded
+//     ^                                                                               |
+//     +---------------------------------- kCalls <------------------------------------+
+//
+// A wait is the end of a synchronisation of the program. The first one says that the work of the
+// window is done. The flush is none of CUPTI's callbacks', and the second one ends CUPTI in one, as
+// NVIDIA advises.
 enum class Stage {
   kWhole,
   kOpen,     // records of work are made, and kept
   kClosing,  // they are made; those of launches up to the close are kept
-  kEnded,    // CUPTI is not attached
-  kCalls     // callbacks alone
+  kWaited,
+  kEnding,
+  kEnded,  // CUPTI is not attached
+  kCalls   // callbacks alone
 };
 Stage stage = Stage::kWhole;
 bool wants_work = true;
@@ -130,7 +138,7 @@ void RetrySubscription() {
 void FlushComplete() { FlushesAtAnyTime() ? Flush(kComplete) : Read(); }
 
 // Whether CUPTI makes records. It must not be called otherwise: a flush attaches it again.
-bool HasRecords() { return stage <= Stage::kClosing; }
+bool HasRecords() { return stage <= Stage::kEnding; }
 
 void FlushInTurn() {
   if (!HasRecords()) return;
@@ -153,13 +161,28 @@ void SetUnseen(uint32_t unseen) {
   __atomic_store_n(&runtime::process.gpu_unseen, unseen, __ATOMIC_RELAXED);
 }
 
+void AwaitSynchronization(Stage meanwhile) {
+  stage = meanwhile;
+  __atomic_store_n(&awaits_wait, 1, __ATOMIC_RELEASE);
+}
+
+// Calls of other threads: the records of their work, or their ends, may not come any more.
+void CutOpenCalls() { __atomic_fetch_add(&runtime::cuda_session, 1, __ATOMIC_RELEASE); }
+
 void CloseWindow() {
   CloseGpuWindow();
   SetUnseen(runtime::kGpuUnseenNow);
   ExpectRecords(false);
   ForgetSynchronization();
-  stage = Stage::kClosing;
-  __atomic_store_n(&awaits_end, 1, __ATOMIC_RELEASE);
+  AwaitSynchronization(Stage::kClosing);
+}
+
+void FlushWindow() {
+  Flush(kComplete);
+  Flush(kForced);
+  CutOpenCalls();
+  DropGpuWork();
+  AwaitSynchronization(Stage::kEnding);
 }
 
 // `unseen`: of the iteration that runs.
@@ -176,8 +199,8 @@ bool KeepsCalls() { return !IsEnv("RLSCOPE_GPU_CALLS", "windows"); }
 // CUPTI has been ended, or given to another profiler.
 void BeginSession() {
   BeginNumbers();
-  __atomic_fetch_add(&runtime::cuda_session, 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&awaits_end, 0, __ATOMIC_RELEASE);
+  CutOpenCalls();
+  __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
   stage = Stage::kEnded;
 }
 
@@ -199,6 +222,7 @@ void TakeParts(uint32_t unseen) {
 
 void Turn(uint32_t unseen) {
   if (stage == Stage::kOpen && !wants_work) CloseWindow();
+  if (stage == Stage::kWaited) FlushWindow();
   const bool is_off = stage == Stage::kEnded || stage == Stage::kCalls;
   const bool lacks_calls = stage == Stage::kEnded && KeepsCalls();
   if (is_off && (wants_work || lacks_calls)) TakeParts(unseen);
@@ -207,7 +231,7 @@ void Turn(uint32_t unseen) {
 rlscope_gpu_state GpuState() {
   if (stage == Stage::kWhole || paused) return RLSCOPE_GPU_WHOLE;
   if (stage == Stage::kOpen) return RLSCOPE_GPU_RECORDED;
-  return stage == Stage::kClosing ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
+  return HasRecords() ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
 }
 
 // ---- looking for CUDA ---------------------------------------------------------------------------
@@ -257,7 +281,7 @@ void AfterForkInChild() {
   stage = Stage::kWhole;
   wants_work = true;
   was_ended = false;
-  awaits_end = 0;
+  awaits_wait = 0;
   SetUnseen(0);
   ForgetGpuWindow();
   KeepParts(RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK);
@@ -316,7 +340,7 @@ void PauseFlusher() {
   BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
 }
 
-uint32_t awaits_end = 0;
+uint32_t awaits_wait = 0;
 
 rlscope_gpu_state TurnCupti(bool recorded) {
   runtime::LockGuard guard(&flushing);
@@ -326,12 +350,12 @@ rlscope_gpu_state TurnCupti(bool recorded) {
   return GpuState();
 }
 
-void EndCuptiInCallback() {
+void NoticeWait() {
   if (!IsOurs() || !flushing.TryAcquire(0)) return;
   if (stage == Stage::kClosing && !paused) {
-    Flush(kComplete);  // while records are made: CUPTI may drop some where kinds are disabled
-    StopActivities(*flusher.cupti);
-    Flush(kForced);
+    stage = Stage::kWaited;
+    __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
+  } else if (stage == Stage::kEnding && !paused) {
     EndSubscription(*flusher.cupti);
     BeginSession();
     was_ended = true;

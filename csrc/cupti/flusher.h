@@ -28,17 +28,17 @@ bool HasCupti();
 bool SwitchCupti(uint32_t on);
 
 // GPU work in windows (--gpu-share), if they are used. A window that is wanted begins with the
-// call. One that is not wanted any more ends: launches from now on are left out, and the next
-// synchronisation of the program ends CUPTI, because what CUPTI leaves behind costs a launch up to
-// 40 %. After that, a call takes callbacks again, unless --gpu-calls=windows. The thread that
-// begins iterations, at a boundary.
+// call. One that is not wanted any more ends: launches from now on are left out. Calls of this at
+// further boundaries, and synchronisations of the program, then flush and end CUPTI, because what
+// CUPTI leaves behind costs a launch up to 40 %. The next call takes callbacks again, unless
+// --gpu-calls=windows. The thread that begins iterations, at a boundary.
 rlscope_gpu_state TurnCupti(bool recorded);
 
-// A synchronisation of the program has returned, in which TurnCupti() may have CUPTI ended: in
-// CUPTI's callback at the end of a call, as NVIDIA advises.
-void EndCuptiInCallback();
-extern uint32_t awaits_end;  // read in each CUDA call
-inline bool AwaitsEnd() { return __atomic_load_n(&awaits_end, __ATOMIC_RELAXED) != 0; }
+// A synchronisation of the program returns, outside of other calls. Called in CUPTI's callback at
+// its end.
+void NoticeWait();
+extern uint32_t awaits_wait;  // read in each CUDA call
+inline bool AwaitsWait() { return __atomic_load_n(&awaits_wait, __ATOMIC_RELAXED) != 0; }
 
 // True in a pause, after which `attach` is called: null, there is nothing to flush.
 bool DeferWhilePaused(const Cupti* (*attach)());

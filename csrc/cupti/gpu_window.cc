@@ -47,6 +47,8 @@ void OpenGpuWindow() {
 
 void CloseGpuWindow() { gpu_window.kept = LastCallNumber() + 1 - gpu_window.first_kept; }
 
+void DropGpuWork() { gpu_window.kept = 0; }
+
 void BeginNumbers() { __atomic_store_n(&gpu_window.is_new, 1, __ATOMIC_RELEASE); }
 
 void ForgetGpuWindow() {

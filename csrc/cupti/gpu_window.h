@@ -46,6 +46,8 @@ void UseGpuWindows();
 // Launches from now on are kept; those up to now are.
 void OpenGpuWindow();
 void CloseGpuWindow();
+// None is kept any more.
+void DropGpuWork();
 // CUPTI was ended: it may count from 1 again.
 void BeginNumbers();
 
