@@ -71,7 +71,8 @@ enum class Stage {
 };
 Stage stage = Stage::kWhole;
 bool wants_work = true;
-bool was_ended = false;  // by us, before kEnded
+bool was_ended = false;     // by us, before kEnded
+bool told_refusal = false;  // once until it is given again
 
 int64_t ReadNs(clockid_t clock) {
   struct timespec time;
@@ -210,7 +211,12 @@ void TakeParts(uint32_t unseen) {
   DescribeCupti(&note);
   if (was_ended) TakeBuffersBack();
   was_ended = false;
-  if (stage == Stage::kEnded && !SubscribeToCalls(*flusher.cupti, &note)) return note.Write();
+  if (stage == Stage::kEnded && !SubscribeToCalls(*flusher.cupti, &note)) {
+    if (!told_refusal) note.Write();
+    told_refusal = true;
+    return;
+  }
+  told_refusal = false;
   stage = Stage::kCalls;
   if (!wants_work) return;
   const uint32_t last = LastCallNumber();
@@ -280,7 +286,7 @@ void AfterForkInChild() {
   flusher = Flusher();
   stage = Stage::kWhole;
   wants_work = true;
-  was_ended = false;
+  was_ended = told_refusal = false;
   awaits_wait = 0;
   SetUnseen(0);
   ForgetGpuWindow();

@@ -39,7 +39,7 @@ _REMEMBERED = 16
 """Windows whose cost counts for the next."""
 _LONGEST_CYCLE_NS = 120_000_000_000
 _SEED = 39
-_STATE_WHOLE, _STATE_OFF = 0, 3
+_STATE_WHOLE, _STATE_RECORDED, _STATE_OFF = 0, 1, 3
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class Windows:
         before = self._random.randint(0, others)
         times_ns = [(yield from self._pass(before))]
         begun_ns = time.perf_counter_ns()
-        while runtime.turn_gpu(True) != 1:  # another profiler has CUPTI
-            yield
+        while runtime.turn_gpu(True) != _STATE_RECORDED:  # another profiler has CUPTI
+            yield from self._pass(length)
             begun_ns = time.perf_counter_ns()
         yield from self._pass(length)
         closing = yield from self._end_window()
