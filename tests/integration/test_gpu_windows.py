@@ -13,6 +13,10 @@ from support.cuda.scripts import record_script
 from support.cuda.simcuda_runs import Row, having
 from support.cuda.trace import GRAPH, KERNEL
 
+import rlscope as rls
+from rlscope.analysis import cuda
+from rlscope.report import cuda_sentences
+
 WINDOW = 5
 # `iterate(body)` runs so many iterations, and a last one in which nothing is done.
 LOOP = """
@@ -144,6 +148,15 @@ def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
         "SELECT reason FROM absent WHERE relation = 'breakdown' AND column_name = 'gpu_busy'"
     )
     assert "--gpu-share" in absent["reason"]
+
+
+def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)")
+    with rls.load(run.directory) as trace:
+        total = cuda.total(trace).to_dicts()
+    assert "in 35 of 300 iterations" in cuda_sentences.totals(total)[0]
+    whole = [{**total[0], "seen": 0, "iterations": 0}]
+    assert cuda_sentences.totals(whole) == cuda_sentences.totals(total)[1:]
 
 
 def test_a_short_program_is_recorded_whole(tmp_path: Path) -> None:
