@@ -21,6 +21,7 @@ import table_steps
 import time_steps
 import training_steps
 import turn_steps
+import window_steps
 from gpu_runs import Bench, Figures
 
 Run = Callable[..., Figures]
@@ -69,6 +70,10 @@ PLAN = [
     _step("injection", 2, capture_steps.injection),
     # What does it cost?
     _step("late-graphs", 4, capture_steps.late_graphs),
+    # GPU work in windows: is it right, and what does it cost?
+    _step("windows-sac", 90, window_steps.windows, loop="sac"),
+    _step("windows-graphs", 40, window_steps.graphs, loop="dqn"),
+    _step("windows-launches", 20, window_steps.windows, loop="launches", ways=("whole", "tenth")),
     _step("cost-of-calls", 75, cost_steps.calls),
     _step("cost-of-training", 130, cost_steps.training),
     # A training loop, as users have it.
