@@ -46,6 +46,8 @@ def compare(bench: Bench, program: Sequence[str], ways: Sequence[str]) -> Figure
         prof = (*WAYS[way], "--cuda-graph-trace", "node")
         run = bench.record_once("share.py", loop, seconds, *options, prof=prof)
         found[way] = {**run.said, **seen(run)}
+    lost = {kind for way in ways for kind in found[way]["losses"]} - {"gpu_unrecorded"}
+    check(not lost, f"lost: {', '.join(sorted(lost))}", found)
     kernels = {way: found[way]["kernels"] for way in ways}
     check(len(set(map(tuple, kernels.values()))) == 1, f"kernels of an iteration: {kernels}", found)
     for way in ways:
@@ -57,8 +59,8 @@ def compare(bench: Bench, program: Sequence[str], ways: Sequence[str]) -> Figure
 def seen(run: Run) -> Figures:
     """Kernels of an iteration, the least and the most, and how many iterations were recorded."""
     rows = run.trace.query(
-        "SELECT i.iteration, COUNT(e.iteration) AS kernels FROM iteration AS i LEFT JOIN event AS e "
-        "ON e.process_id = i.process_id AND e.iteration = i.iteration AND e.kind = 'kernel' "
+        "SELECT i.iteration, COUNT(e.iteration) AS kernels FROM iteration AS i "
+        "LEFT JOIN event AS e ON e.process_id = i.process_id AND e.iteration = i.iteration AND e.kind = 'kernel' "
         f"WHERE i.gpu_recorded AND i.iteration >= {SETTLED} GROUP BY i.iteration"
     )
     counts = [row["kernels"] for row in rows]
