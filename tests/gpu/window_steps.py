@@ -60,7 +60,8 @@ def seen(run: Run) -> Figures:
     """Kernels of an iteration, the least and the most, and how many iterations were recorded."""
     rows = run.trace.query(
         "SELECT i.iteration, COUNT(e.iteration) AS kernels FROM iteration AS i "
-        "LEFT JOIN event AS e ON e.process_id = i.process_id AND e.iteration = i.iteration AND e.kind = 'kernel' "
+        "LEFT JOIN event AS e ON e.process_id = i.process_id AND e.iteration = i.iteration "
+        "AND e.kind = 'kernel' "
         f"WHERE i.gpu_recorded AND i.iteration >= {SETTLED} GROUP BY i.iteration"
     )
     counts = [row["kernels"] for row in rows]
