@@ -186,9 +186,10 @@ void FlushWindow() {
   AwaitSynchronization(Stage::kEnding);
 }
 
-// `unseen`: of the iteration that runs.
-void OpenWindow(uint32_t unseen) {
-  OpenGpuWindow();
+// `last`: before records of work were asked for. `unseen`: of the iteration that runs.
+void OpenWindow(uint32_t last, uint32_t unseen) {
+  // Other threads launch, and what they launched in the meantime is missing.
+  if (OpenGpuWindow() != last) unseen |= runtime::kGpuUnseenBefore;
   SetUnseen(unseen);
   ForgetSynchronization();
   silent_since_ns = base::ReadMonotonicNs();
@@ -221,9 +222,7 @@ void TakeParts(uint32_t unseen) {
   if (!wants_work) return;
   const uint32_t last = LastCallNumber();
   StartWork(*flusher.cupti, &note);
-  // Other threads launch, and what they launched in the meantime is missing.
-  if (LastCallNumber() != last) unseen |= runtime::kGpuUnseenBefore;
-  OpenWindow(unseen);
+  OpenWindow(last, unseen);
 }
 
 void Turn(uint32_t unseen) {

@@ -49,9 +49,11 @@ void UseGpuWindows() {
   gpu_window.are_used = 1;
 }
 
-void OpenGpuWindow() {
-  gpu_window.first_kept = LastCallNumber() + 1;
+uint32_t OpenGpuWindow() {
+  const uint32_t last = LastCallNumber();
+  gpu_window.first_kept = last + 1;
   gpu_window.kept = INT32_MAX;
+  return last;
 }
 
 void CloseGpuWindow() { gpu_window.kept = LastCallNumber() + 1 - gpu_window.first_kept; }

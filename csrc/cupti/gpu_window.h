@@ -49,8 +49,9 @@ inline bool IsWorkKept(uint32_t number) { return number - gpu_window.first_kept 
 
 // Before CUPTI is attached for the first time. The first window is open from its first call on.
 void UseGpuWindows();
-// Launches from now on are kept; those up to now are.
-void OpenGpuWindow();
+// Launches from now on are kept. Returns the number of the last one that is not.
+uint32_t OpenGpuWindow();
+// Those up to now are.
 void CloseGpuWindow();
 // None is kept any more.
 void DropGpuWork();
