@@ -93,8 +93,8 @@ def windows(bench: Bench, kind: str) -> Figures:
     figures = {"refused": said["refused"], "windows": said["windows"]}
     check(not said["refused"], f"CUPTI refused: {said['refused']}", figures)
     for window in said["windows"]:
-        check(window["dropped"] == 0, f"a window dropped records: {window}", figures)
-        check(window["kernels"] > 0, f"a window has no kernels: {window}", figures)
+        least = window["launched"] if kind == "graphs" else 1
+        check(window["kernels"] >= least, f"a window lacks kernels: {window}", figures)
     return figures
 
 

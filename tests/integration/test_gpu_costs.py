@@ -147,9 +147,6 @@ def test_only_finalizing_frees_what_stays(figures: Callable[[str], Figures]) -> 
 def test_a_program_lives_through_windows(tmp_path: Path, kit: Path, kind: str) -> None:
     found = answer_of(tmp_path, kit, f"windows-{kind}", 30)
     assert (found["status"], found["reason"]) == ("PASS", ""), found
-    if kind == "graphs":
-        for window in found["figures"]["windows"]:
-            assert window["kernels"] >= window["launched"]
 
 
 def test_callbacks_are_counted(figures: Callable[[str], Figures]) -> None:

@@ -6,7 +6,7 @@
     graphs   CUDA graphs made before the first window, in windows and between them are launched
              in all windows and between them
 
-Prints what each window had: launches, calls and kernels by CUPTI.
+Prints what each window had: kernels that were launched, and calls and kernels by CUPTI.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from blocks import end_after
 from cupti_client import Client, Setting, watched_ids
@@ -24,11 +25,10 @@ KERNELS, LAUNCHES, SPIN_NS = 3, 10, 2000
 SETTING = Setting(watched_ids())
 
 
-def finalize(client: Client, call: object) -> None:
-    """At the exit of a call, which some thread makes."""
+def finalize(client: Client, meanwhile: Callable[[], object]) -> None:
+    """At the exit of a call, which some thread makes meanwhile."""
     client.finalize_at_exit()
-    assert callable(call)
-    call()
+    meanwhile()
     client.finalized()
 
 
