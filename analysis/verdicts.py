@@ -79,6 +79,8 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+# Share of the loop that a finding surely wins, to be the first thing that is said.
+_LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
 _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
@@ -501,6 +503,11 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_finding_leading(finding: Row, loop_ns: int) -> bool:
+    """Whether the best finding surely wins so much that a report begins with it."""
+    return bool(finding["saving_low_ns"] >= _LEADING_SAVING * loop_ns)
 
 
 def are_iterations_enough(iterations: int) -> bool:

@@ -1,7 +1,7 @@
 """What to mend first, in words: for the top of the page, the summary, and `rlscope advise`.
 
-    The environment takes 61.2 % of the loop (ppo.py:184). Mending it is worth 30.1 % (28.0 % to
-    31.4 %) of the loop.
+    The environment takes 61.2 % of the loop (ppo.py:184). Mending it is worth 30.1 % of the loop
+    (28.0 to 31.4 %).
 
 Built from rows of relation `finding`, which have every number.
 """
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+_OF_LOOP = " of the loop"
 _LAYERS = {
     "simulator": "the simulator's own code",
     "framework": "calls of the framework",
@@ -53,7 +54,9 @@ class Shown:
     place: str
     """ "ppo.py:184"; "" unknown."""
     price: str
-    """In words: "8.1 % of the loop (7.5 % to 8.8 %)"."""
+    """In words: "8.1 % of the loop (7.5 to 8.8 %)"."""
+    worth: str
+    """The same in few: "8.1 % (7.5 to 8.8 %)"."""
     low: float
     share: float
     high: float
@@ -98,25 +101,26 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
 def _sentence(trace: Trace, found: Advice, names: source_names.Names) -> str:
     if found.loop is None:
         return ""
-    ranked = [row for row in found.findings if row["rank"] is not None]
-    if not ranked:
-        return _nothing(trace, found.loop)
-    first = ranked[0]
+    first = next((row for row in found.findings if row["rank"] is not None), None)
+    if first is None or not verdicts.is_finding_leading(first, found.loop.loop_ns):
+        return _nothing(trace, found.loop, first)
     place = _place(first, names)
     where = f" ({place})" if place else ""
     title = _capital(units.visible(first["title"]))
     return f"{title}{where}. Mending it is worth {_price(first)}."
 
 
-def _nothing(trace: Trace, loop: critical_loop.Loop) -> str:
-    """That there is nothing to mend, and what the loop does instead."""
+def _nothing(trace: Trace, loop: critical_loop.Loop, best: Row | None) -> str:
+    """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
         return ""
     state = critical_loop.states(trace, loop).to_dicts()[0]
     share = units.share(state["duration_ns"], loop.loop_ns)
-    return (
-        f"Nothing here is surely worth your time: the loop spends {share} in {_state_name(state)}."
-    )
+    spends = f"spends {share} in {_state_name(state)}."
+    if best is None:
+        return f"Nothing here is surely worth your time: the loop {spends}"
+    most = units.share(_part(best, "saving_high_ns"), 1)
+    return f"Nothing here is worth more than {most} of the loop, which {spends}"
 
 
 def _state_name(state: Row) -> str:
@@ -136,6 +140,7 @@ def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
         title=_capital(units.visible(row["title"])),
         place=_place(row, names),
         price=_price(row),
+        worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look: "),
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
@@ -168,8 +173,8 @@ def _price(row: Row) -> str:
         )
     )
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
-        return f"a look: up to {high} of the loop"
-    return f"{share} of the loop ({low} to {high})"
+        return f"a look: up to {high}{_OF_LOOP}"
+    return f"{share}{_OF_LOOP} ({low.removesuffix(' %')} to {high})"
 
 
 def _bound(row: Row) -> str:
@@ -191,13 +196,15 @@ def _code(trace: Trace, row: Row) -> list[CodeLine]:
     near = lines.excerpt(
         trace, file=row["file"], line=row["line"], context=limits.FINDING_CONTEXT
     ).to_dicts()
+    texts = [each["text"].expandtabs(4) for each in near]
+    margin = min((len(each) - len(each.lstrip(" ")) for each in texts if each.strip()), default=0)
     return [
         CodeLine(
             each["line"],
-            units.visible(each["text"].expandtabs(4))[: limits.LINE_CHARACTERS],
+            units.visible(text[margin:])[: limits.LINE_CHARACTERS],
             each["line"] == row["line"],
         )
-        for each in near
+        for each, text in zip(near, texts, strict=True)
     ]
 
 

@@ -18,6 +18,7 @@ from rlscope.analysis import (
     threads,
 )
 from rlscope.report import (
+    answer,
     cluster_sentences,
     cuda_sentences,
     headline,
@@ -77,6 +78,7 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
     yield [*wrapped(first, width), summary.run, *wrapped([summary.sentence], width), ""]
+    yield _finding_block(trace, width)
     (facts,) = coverage.coverage(trace).to_dicts()
     yield from _operation_block(trace, facts, width)
     yield wrapped(
@@ -99,6 +101,15 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     yield _process_block(trace, width)
     yield wrapped(_clusters(trace), width)
     yield wrapped([*_iterations(trace), *_losses(trace, facts)], width)
+
+
+def _finding_block(trace: Trace, width: int) -> list[str]:
+    """What to mend first, a sentence each."""
+    found = answer.read(trace, most=limits.FINDINGS)
+    rest = [found.rest] if found.findings and found.rest.startswith("`") else []
+    failed = [f"! {each}" for each in found.failures]
+    lines = wrapped([*answer.texts(found.findings), *rest, *failed], width)
+    return ["Findings:", *lines, ""] if lines else []
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
