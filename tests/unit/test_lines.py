@@ -90,6 +90,20 @@ def test_the_interval_of_a_sum_is_that_of_independent_estimates():
     assert first["own_high_ns"] == round(600 + math.hypot(40, 30, 60))
 
 
+def test_a_row_without_time_widens_the_interval_and_is_no_part():
+    """Of a layer of the operation in which no reading found the line."""
+    rows = source_lines(STACKS, TIMES)
+    (seen,) = (row for row in rows if row["line"] == 20 and row["layer"] == "framework")
+    numbers = dict.fromkeys(("readings", "self_ns", "own_ns", "own_low_ns", "total_ns"), 0)
+    trace = trace_of(source_line=[*rows, {**seen, "layer": "wait", **numbers, "own_high_ns": 80}])
+    first = hot(trace)[0]
+    assert (first["own_ns"], first["total_ns"], first["wait_ns"]) == (600, 600, 0)
+    assert first["own_low_ns"] == round(600 - math.hypot(30, 40, 50))
+    assert first["own_high_ns"] == round(600 + math.hypot(40, 30, 60, 80))
+    parts = lines.hot_line_parts(trace, lines=1).to_dicts()  # type: ignore[arg-type]
+    assert "wait" not in {row["layer"] for row in parts}
+
+
 def test_only_the_hottest_lines_are_asked_for():
     assert [row["line"] for row in hot(trace_of(), 1)] == [20]
 

@@ -20,5 +20,6 @@ WITH _occurrence AS (
   GROUP BY ALL
 )
 SELECT file, line, operation, layer, COALESCE(own_ns, 0) AS own_ns,
-  COALESCE(below_ns2, 0) AS below_ns2, COALESCE(above_ns2, 0) AS above_ns2, total_ns
-FROM _total LEFT JOIN _own USING (file, line, operation, layer)
+  COALESCE(below_ns2, 0) AS below_ns2, COALESCE(above_ns2, 0) AS above_ns2,
+  COALESCE(total_ns, 0) AS total_ns
+FROM _total FULL JOIN _own USING (file, line, operation, layer)
