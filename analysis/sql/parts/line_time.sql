@@ -10,6 +10,7 @@ WITH _occurrence AS (
 ), _total AS (
   SELECT file, line, operation, layer, SUM(self_ns) AS total_ns
   FROM _occurrence JOIN loop_stack USING (process_id, stack_id)
+  WHERE layer <> 'gpu'
   GROUP BY ALL
 ), _own AS (
   SELECT file, line, operation, layer, SUM(own_ns) AS own_ns,
