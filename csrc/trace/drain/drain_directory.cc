@@ -38,7 +38,7 @@ constexpr int64_t kSecond = 1000000000;
 // every 5 ms while rings filled cost 0.5 % of a CPU for 2,500 records a second.
 constexpr int64_t kBusySleepNs = 5000000;
 constexpr int64_t kSleepNs = 250000000;
-// Between questions which threads are awake and where. A question costs some 30 us and 20 us a
+// Between questions which threads are awake and where. A question costs some 30 us and 15 us a
 // thread; where that is more than a part in 100 of a CPU, the time between them is longer. What a
 // question costs depends on where the threads are, so the time follows the mean of the last ones:
 // otherwise a line deep in a stack would be found less often than one that is not.
