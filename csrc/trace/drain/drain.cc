@@ -148,7 +148,8 @@ void DrainImage::SampleThreads() {
   const uint32_t pid = identity().pid;
   if (state.scratch->reads_stacks) state.stacks.Read(pid, *state.page, *living);
   StateSamples* const samples = state.entries.states();
-  if (!samples->Begin(base::ReadMonotonicNs())) return;
+  const int64_t copied_ns = state.scratch->reads_stacks ? state.stacks.copied_ns() : 0;
+  if (!samples->Begin(copied_ns != 0 ? copied_ns : base::ReadMonotonicNs())) return;
   living->AddAwake(pid, samples);
   state.stacks.AddTo(samples);
   samples->End();
