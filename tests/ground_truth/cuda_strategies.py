@@ -20,7 +20,11 @@ NO_STREAM = (1 << 32) - 1
 _start = st.integers(0, LATEST)
 _length = st.sampled_from(LENGTHS)
 _least = st.sampled_from((0, 2, 4))
-_name = st.sampled_from(("cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize"))
+_name = st.sampled_from(
+    ("cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize")
+    + ("cudaMemcpyAsync", "cudaStreamSynchronize", "cudaMemcpy")
+    + ("cudaEventQuery", "cudaMalloc", "cuModuleLoadData")
+)
 _status = st.sampled_from((0, 0, 0, 1, 600))
 _direction = st.sampled_from((1, 2, 8, 9, 10))
 _memory = st.sampled_from((0, 1, 2, 3))
