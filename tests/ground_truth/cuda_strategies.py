@@ -62,6 +62,20 @@ def _work(draw: st.DrawFn, correlations: list[int]) -> GpuWork:
 
 
 @st.composite
+def _copies(draw: st.DrawFn, drawn: list[RawThread]) -> list[GpuWork]:
+    """What calls that copy between host and device did; some did it twice."""
+    works = []
+    for call in [call for thread in drawn for call in thread.cuda_calls]:
+        for _ in range(draw(st.sampled_from((0, 1, 1, 2)))):
+            if call.name.startswith("cudaMemcpy"):
+                start, length = draw(_start), draw(_length)
+                how = draw(st.sampled_from((1, 1, 2))) | draw(st.sampled_from((1, 1, 2))) << 4
+                work = GpuWork(start, start + length, Gpu.MEMCPY, correlation=call.correlation)
+                works.append(work._replace(how=how))
+    return works
+
+
+@st.composite
 def _sync(draw: st.DrawFn, correlations: list[int]) -> GpuWork:
     """A record of a synchronisation: it names its context, and no device."""
     start = draw(_start)
@@ -102,7 +116,8 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
     """A process of one to three threads that lasts at least `shortest`."""
     flavour = draw(st.sampled_from(sorted(FLAVOURS)))
     others = draw(st.lists(threads(flavour, main=False), max_size=2))
-    drawn = [draw(threads(flavour, main=True)), *others]
+    main = draw(threads(flavour, main=True))
+    drawn = [*others, main] if draw(st.booleans()) else [main, *others]
     if flavour != "windows" and draw(st.booleans()):
         drawn = [_without_windows(thread) for thread in drawn]
     stack_nodes = draw(nodes())
@@ -112,6 +127,7 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
     ids = [call.correlation for thread in drawn for call in thread.cuda_calls] or [UNKNOWN]
     works = draw(st.lists(_work(ids), min_size=2 * draw(_least), max_size=10))
     works += draw(st.lists(_sync(ids), min_size=draw(_least) // 2, max_size=4))
+    works += draw(_copies(drawn))
     start = draw(st.sampled_from((0, 0, 2)))
     length = draw(st.sampled_from([each for each in (100, 100, 60, 25, 10) if each >= shortest]))
     return RawProcess(
