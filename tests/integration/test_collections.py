@@ -68,7 +68,7 @@ SHORTEST_NS = 20_000  # of a collection that must have a record; its own callbac
 def collections(directory: str, operation: str) -> list[dict[str, Any]]:
     with rls.load(directory) as trace:
         rows = trace.sql(
-            "SELECT name, start_ns, duration_ns, layer FROM event JOIN operation USING "
+            "SELECT event.name, start_ns, duration_ns, layer FROM event JOIN operation USING "
             "(operation_id) WHERE event.name LIKE 'gc:%' AND path = $operation ORDER BY start_ns",
             {"operation": operation},
         )
