@@ -21,9 +21,17 @@ _start = st.integers(0, LATEST)
 _length = st.sampled_from(LENGTHS)
 _least = st.sampled_from((0, 2, 4))
 _name = st.sampled_from(
-    ("cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize")
-    + ("cudaMemcpyAsync", "cudaStreamSynchronize", "cudaMemcpy")
-    + ("cudaEventQuery", "cudaMalloc", "cuModuleLoadData")
+    (
+        "cudaLaunchKernel",
+        "cudaMemcpyAsync",
+        "cudaMemcpyAsync",
+        "cudaMemcpy",
+        "cudaDeviceSynchronize",
+        "cudaStreamSynchronize",
+        "cudaEventQuery",
+        "cudaMalloc",
+        "cuModuleLoadData",
+    )
 )
 _status = st.sampled_from((0, 0, 0, 1, 600))
 _direction = st.sampled_from((1, 2, 8, 9, 10))

@@ -49,7 +49,9 @@ def idle_times(cuda: Cuda) -> list[Idle]:
     return [Idle(*key, ns) for key, ns in times.items()]
 
 
-def _reason(segment: Segment, layer: str, calls: dict[tuple[int, int], str], rules: CudaRules) -> str:
+def _reason(
+    segment: Segment, layer: str, calls: dict[tuple[int, int], str], rules: CudaRules
+) -> str:
     if is_gap(segment) or not segment.recorded:
         return _OF_LAYER[layer]
     state, now = segment.state, segment.start_ns
