@@ -5,6 +5,7 @@ work of several devices, contexts and streams, work without a launch and launche
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 
 from hypothesis import strategies as st
 
@@ -41,12 +42,17 @@ _place = st.sampled_from(((0, 1), (0, 1), (1, 2), (0, 3)))
 _kind = st.sampled_from((Gpu.KERNEL,) * 4 + (Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH, Gpu.OVERHEAD))
 
 
+# What a copy with a wait of its own may look like.
+_COPY = ["cudaMemcpyAsync", "cudaEventQuery", "cudaStreamSynchronize"]
+
+
 @st.composite
 def _calls(draw: st.DrawFn, sites: st.SearchStrategy[int]) -> list[CudaCall]:
     spans = draw(st.lists(st.tuples(_start, _length), min_size=draw(_least), max_size=6))
+    names = draw(st.sampled_from((_COPY, [], [])))
     return [
-        CudaCall(start, start + length, draw(_name), status=draw(_status), site=draw(sites))
-        for start, length in sorted(spans)
+        CudaCall(start, start + length, name or draw(_name), status=draw(_status), site=draw(sites))
+        for (start, length), name in zip_longest(sorted(spans), names[: len(spans)])
     ]
 
 

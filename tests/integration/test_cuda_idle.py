@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from support.cuda.runs import CudaRun, record_cuda
@@ -112,5 +111,5 @@ def test_the_gpu_is_busy_in_the_part_of_a_wait_that_waits_for_it(run: CudaRun) -
             "SELECT operation, SUM(waiting_ns)::BIGINT FROM sync "
             "WHERE operation IN ('waits', 'sends pinned') GROUP BY ALL"
         )
-        assert dict(busy) == dict(waiting)
+        assert dict(busy) == {operation: ns for operation, ns in waiting if ns > 0}
         assert dict(busy)["waits"] > 0
