@@ -203,6 +203,28 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
 
 
+def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, Any]:
+    """A row of `backward_line`."""
+    ran = {"backward_file": APP, "backward_line": 20, "stage": "loop", "function": "f"}
+    return {"process_id": 0, "file": file, "line": line, "backward_ns": backward_ns, **ran, **where}
+
+
+def test_lines_have_the_time_of_their_backward():
+    """Of the loop, from all lines that ran backwards; a line without another time has a row, too."""
+    rows = [
+        backward(APP, 20, 100),
+        backward(APP, 20, 30, backward_line=21),
+        backward(APP, 20, 7000, stage="start-up"),
+        backward(APP, 28, 60),
+        backward(APP, 29, 9),
+    ]
+    found = {
+        row["line"]: (row["own_ns"], row["backward_ns"])
+        for row in hot(trace_of(backward_line=rows))
+    }
+    assert found == {20: (600, 130), 3: (300, 0), 9: (0, 0), 28: (0, 60)}
+
+
 def calls(stack_id: int | None, gpu_ns: int, **state: str) -> dict[str, Any]:
     """CUDA calls of a stack."""
     return time(stack_id, 0, 0, 0, layer="gpu", **state) | {"calls": 1, "gpu_ns": gpu_ns}

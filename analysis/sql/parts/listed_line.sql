@@ -1,7 +1,7 @@
 -- The $lines hottest lines of the program's own code in the training loops: those that matter.
 --   own_low_ns, own_high_ns  ends of the interval of a sum of independent estimates (Zou and Donner,
 --                            "Construction of confidence limits about effect measures", 2008)
--- uses: line_time, line_gpu
+-- uses: line_time, line_gpu, line_backward
 WITH _gpu AS (
   SELECT file, line, SUM(gpu_ns) AS gpu_ns FROM line_gpu GROUP BY ALL
 ), _time AS (
@@ -13,12 +13,14 @@ WITH _gpu AS (
 ), _line AS (
   SELECT file, line, COALESCE(own_ns, 0) AS own_ns, COALESCE(below_ns, 0) AS below_ns,
     COALESCE(above_ns, 0) AS above_ns, COALESCE(total_ns, 0) AS total_ns,
-    COALESCE(wait_ns, 0) AS wait_ns, COALESCE(gpu_ns, 0) AS gpu_ns
-  FROM _time FULL JOIN _gpu USING (file, line)
+    COALESCE(wait_ns, 0) AS wait_ns, COALESCE(gpu_ns, 0) AS gpu_ns,
+    COALESCE(backward_ns, 0) AS backward_ns
+  FROM _time FULL JOIN _gpu USING (file, line) FULL JOIN line_backward USING (file, line)
 )
 SELECT *, own_ns - below_ns AS own_low_ns, own_ns + above_ns AS own_high_ns,
   (SELECT SUM(duration_ns) FROM training_loop) AS loop_ns
 FROM _line
 WHERE own_ns >= 0.001 * loop_ns OR total_ns >= 0.01 * loop_ns OR gpu_ns >= 0.01 * loop_ns
-ORDER BY own_ns DESC, total_ns DESC, gpu_ns DESC, file, line
+  OR backward_ns >= 0.01 * loop_ns
+ORDER BY own_ns DESC, total_ns DESC, gpu_ns DESC, backward_ns DESC, file, line
 LIMIT $lines

@@ -69,8 +69,14 @@ def _code(hot: Rows, parts: Rows, texts: Rows) -> Code:
             for row in parts
         ),
         has_gpu=any(row["gpu_ns"] for row in hot),
+        backward_ns=_backwards(hot),
         whole_ns=hot[0]["loop_ns"],
     )
+
+
+def _backwards(hot: Rows) -> list[int]:
+    times = [row["backward_ns"] for row in hot]
+    return times if any(times) else []
 
 
 def _added(
