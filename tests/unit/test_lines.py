@@ -203,6 +203,33 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
 
 
+def corrected_breakdown(**kept: float) -> list[dict[str, Any]]:
+    """Of TIMES, by layer with that share of the time left; no cost is known of other layers."""
+    sums: dict[tuple[str, str, str], int] = {}
+    for each in TIMES:
+        state = each["stage"], each["operation"], each["layer"]
+        sums[state] = sums.get(state, 0) + each["self_ns"]
+    return [
+        {
+            **share(0, operation, layer, ns, stage=stage),
+            "corrected_ns": round(ns * kept[layer]) if layer in kept else None,
+        }
+        for (stage, operation, layer), ns in sums.items()
+    ]
+
+
+def test_lines_have_what_is_left_of_their_states_without_recording():
+    breakdown = corrected_breakdown(python=0.5, framework=0.9, wait=1.0)
+    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
+    assert found == {20: 100 * 0.5 + 300 * 0.9 + 200 * 0.5, 3: 300, 9: 0}
+
+
+def test_a_line_in_a_state_of_unknown_cost_has_no_corrected_time():
+    breakdown = corrected_breakdown(python=0.5, wait=1.0)
+    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
+    assert found == {20: None, 3: 300, 9: 0}
+
+
 def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, Any]:
     """A row of `backward_line`."""
     ran = {"backward_file": APP, "backward_line": 20, "stage": "loop", "function": "f"}
