@@ -212,7 +212,9 @@ _MEASURES = """
 return [...document.querySelectorAll("#flame-graph fieldset label")].map((each) =>
   [each.textContent.trim(), each.querySelector("input").checked]);
 """
-_LEGEND = "return [...document.querySelectorAll('#flame-graph .legend li')].map((each) => each.textContent)"
+_LEGEND = """
+return [...document.querySelectorAll("#flame-graph .legend li")].map((each) => each.textContent);
+"""
 
 
 def test_a_switch_makes_frames_as_wide_as_their_gpu_time(

@@ -237,7 +237,7 @@ def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, 
 
 
 def test_lines_have_the_time_of_their_backward():
-    """Of the loop, from all lines that ran backwards; a line without another time has a row, too."""
+    """Of the loop, from all lines that ran one; a line without another time has a row, too."""
     rows = [
         backward(APP, 20, 100),
         backward(APP, 20, 30, backward_line=21),
@@ -276,7 +276,7 @@ def test_frames_have_the_gpu_time_of_what_they_and_their_calls_launched():
 
 def test_a_call_that_is_large_by_gpu_time_alone_has_a_frame():
     times = [time(5, 10_000, 0, 0), time(3, 1, 0, 0), calls(3, 100), calls(5, 1)]
-    frames, parts = flame(trace_of(stack_time=times), frames=10, least_share=0.05)
+    frames, _ = flame(trace_of(stack_time=times), frames=10, least_share=0.05)
     assert {row["function"]: (row["total_ns"], row["gpu_ns"]) for row in frames} == {
         "main": (10_001, 101),
         "sample": (10_000, 1),

@@ -124,7 +124,8 @@ def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
     return Grid(
         title="Table: the hottest lines of the program's own code",
         columns=["line", "function", ">own time", ">share", ">at least", ">at most",
-                 *([">without recording"] if is_corrected else []), ">total", ">waiting", *([">GPU"] if has_gpu else []), "source"],
+                 *([">without recording"] if is_corrected else []), ">total", ">waiting",
+                 *([">GPU"] if has_gpu else []), "source"],
         rows=[
             [
                 units.visible(f"{names[row['file']]}:{row['line']}"),
