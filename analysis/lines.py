@@ -50,14 +50,14 @@ def backward_lines(trace: Trace, *, rows: int) -> Table:
 
 
 def flame_frames(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
-    """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns: the
-    frames of a flame graph, a frame after its caller."""
+    """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns, gpu_ns:
+    the frames of a flame graph, a frame after its caller."""
     return statement.run(trace, "flame_frame", frames=frames, least_share=least_share)
 
 
 def flame_parts(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
-    """frame (None: in none), is_known, is_small, operation, layer, self_ns: the time of the same
-    frames without that of the frames they called. It adds up to the time of the loops."""
+    """frame (None: in none), is_known, is_small, operation, layer, self_ns, gpu_ns: the time of the
+    same frames without that of the frames they called. It adds up to the time of the loops."""
     return statement.run(trace, "flame_part", frames=frames, least_share=least_share)
 
 
