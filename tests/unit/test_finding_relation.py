@@ -33,7 +33,7 @@ def test_a_query_has_the_findings_of_a_run(root):
     with rls.load(root) as trace:
         rows = trace.sql("SELECT rank, rule, title, file, saving_low_ns FROM finding")
         assert list(rows) == [(1, "slow", TITLE, "a'b.py", 1_000)]
-        assert trace.table("finding")["confidence"] == ["measured"]
+        assert trace.table("finding")["confidence"] == ("measured",)
 
 
 def test_rules_are_asked_once_of_a_trace(root, monkeypatch):
