@@ -79,6 +79,8 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+# Share of the loop in which its process waits for others that do not wait for it.
+_STARVED = 0.1
 # Share of the loop that a finding surely wins, to be the first thing that is said.
 _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
@@ -503,6 +505,11 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
+    """Whether time won back in a loop would only become time spent waiting."""
+    return starved_ns >= _STARVED * loop_ns
 
 
 def is_finding_leading(finding: Row, loop_ns: int) -> bool:

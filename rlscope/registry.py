@@ -103,6 +103,8 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "outlier_call": "rlscope.analysis.findings.outlier_call:RULE",
         "compilation": "rlscope.analysis.findings.compilation:RULE",
         "imports": "rlscope.analysis.findings.imports:RULE",
+        "slow_peer": "rlscope.analysis.findings.slow_peer:RULE",
+        "starving": "rlscope.analysis.findings.starving:RULE",
         "set_up": "rlscope.analysis.findings.set_up:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice, critical_loop, lines, verdicts
-from rlscope.analysis.advice import Advice, Failure
+from rlscope.analysis.advice import Failure
+from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
 from rlscope.analysis.verdicts import Confidence
 from rlscope.relations.groups import group_of
-from rlscope.report import limits, source_names, units
+from rlscope.report import headline, limits, source_names, units
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -87,30 +88,30 @@ class Answer:
 def read(trace: Trace, *, most: int | None = None) -> Answer:
     """The answer with at most so many findings; raises RlscopeError as analysis does."""
     found = advice.advice(trace)
+    if found.loop is None or not headline.is_sound(trace):
+        return Answer("", (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
     names = source_names.short(row["file"] for row in rows if row["file"])
     return Answer(
-        sentence=_sentence(trace, found, names),
+        sentence=_sentence(trace, found.loop, rows, names),
         findings=[_shown(trace, row, names) for row in shown],
         rest=_rest(len(rows) - len(shown), rows),
         failures=[*map(_failure, found.failures)],
     )
 
 
-def _sentence(trace: Trace, found: Advice, names: source_names.Names) -> str:
-    if found.loop is None:
-        return ""
-    first = next((row for row in found.findings if row["rank"] is not None), None)
-    if first is None or not verdicts.is_finding_leading(first, found.loop.loop_ns):
-        return _nothing(trace, found.loop, first)
+def _sentence(trace: Trace, loop: Loop, rows: Sequence[Row], names: source_names.Names) -> str:
+    first = next((row for row in rows if row["rank"] is not None), None)
+    if first is None or not verdicts.is_finding_leading(first, loop.loop_ns):
+        return _nothing(trace, loop, first)
     place = _place(first, names)
     where = f" ({place})" if place else ""
     title = _capital(units.visible(first["title"]))
     return f"{title}{where}. Mending it is worth {_price(first)}."
 
 
-def _nothing(trace: Trace, loop: critical_loop.Loop, best: Row | None) -> str:
+def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
         return ""

@@ -4,50 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 import pytest
+from support.files.finding_rows import LOOP_NS, finding, install, seconds, trace
 from support.files.relation_rows import SECOND, Relations, process, share
 
-from rlscope import registry
 from rlscope.analysis import advice
 from rlscope.analysis.critical_loop import critical_loop, spread
-from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.finding import Finding
 from rlscope.analysis.prices import Price
 
-LOOP_NS = 10 * SECOND
 Rules = Callable[..., None]
-
-
-def trace(**rows: Any) -> Relations:
-    """A run of 20 s, of which one process trains for 10 s."""
-    shown = {
-        "run": [{"start_ns": 0, "end_ns": 20 * SECOND}],
-        "process": [process(0, 0, 20 * SECOND)],
-        "breakdown": [share(0, "update", "python", LOOP_NS)],
-    }
-    return Relations(**{**shown, **rows})
-
-
-def finding(price: Price | None = None, **more: Any) -> Finding:
-    texts = {"title": "it is slow", "evidence": "It takes 1 s.", "fix": "Mend it."}
-    rest = {"evidence_sql": "FROM run", "no_effect": "No effect where it is not.", "price": price}
-    return Finding(**{**texts, **rest, **more})
 
 
 @pytest.fixture
 def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
     """Puts rules in the place of the known ones."""
-
-    def install(**made: Any) -> None:
-        monkeypatch.setattr(registry, "names", lambda _: [*made])
-        monkeypatch.setattr(registry, "load", lambda _, name: Rule(lambda *_: iter(made[name])))
-
-    return install
-
-
-def seconds(saving: float, low: float, high: float) -> Price:
-    return Price(saving * SECOND, low * SECOND, high * SECOND)
+    return partial(install, monkeypatch)
 
 
 def test_findings_are_ranked_by_what_they_surely_win(rules):
@@ -134,30 +108,50 @@ def test_the_columns_are_those_of_the_relation(rules):
     assert columns["title"] == ["it is slow"]
 
 
-def test_prices_are_of_the_loop_that_waits_least():
-    waits = [
-        {
-            "process_id": 0,
-            "kind": "pipe",
-            "operation": "receive",
-            "object": "7",
-            "function": "os.read",
-            "self_ns": 8 * SECOND,
-            "peer_process_id": 1,
-        }
-    ]
-    rows = trace(
+def wait(process_id: int, peer: int, self_ns: int, operation: str) -> dict[str, object]:
+    where = {"process_id": process_id, "kind": "pipe", "object": "7", "function": "os.read"}
+    return {**where, "operation": operation, "self_ns": self_ns, "peer_process_id": peer}
+
+
+def pair(*, second_loops: bool, second_waits_ns: int) -> Relations:
+    """Process 0 waits for 8 of 12 s for process 1."""
+    second = "inference" if second_loops else "(none)"
+    waits = [wait(0, 1, 8 * SECOND, "receive")]
+    if second_waits_ns:
+        waits.append(wait(1, 0, second_waits_ns, second))
+    return trace(
         process=[process(0, 0, 20 * SECOND, role="main"), process(1, 0, 20 * SECOND, role="actor")],
         breakdown=[
             share(0, "receive", "wait", 8 * SECOND),
             share(0, "update", "framework", 4 * SECOND),
-            share(1, "inference", "framework", 9 * SECOND),
+            share(1, second, "framework", 9 * SECOND),
         ],
         wait=waits,
     )
-    loop = critical_loop(rows)
+
+
+def test_prices_are_of_the_loop_that_waits_least():
+    loop = critical_loop(pair(second_loops=True, second_waits_ns=0))
     assert loop is not None
     assert (loop.process_id, loop.loop_ns, loop.waited_ns) == (1, 9 * SECOND, 0)
+
+
+def test_in_a_loop_that_waits_for_others_that_go_on_nothing_is_sure(rules):
+    rows = pair(second_loops=False, second_waits_ns=SECOND)
+    rules(one=[finding(seconds(2, 1, 3))])
+    found = advice.advice(rows)
+    assert found.loop is not None
+    assert (found.loop.process_id, found.loop.starved_ns) == (0, 8 * SECOND)
+    assert [row["confidence"] for row in found.findings] == ["worth a look"]
+
+
+def test_what_waits_for_the_loop_does_not_starve_it(rules):
+    rows = pair(second_loops=False, second_waits_ns=2 * SECOND)
+    rules(one=[finding(seconds(2, 1, 3))])
+    found = advice.advice(rows)
+    assert found.loop is not None
+    assert found.loop.starved_ns == 0
+    assert [row["confidence"] for row in found.findings] == ["measured"]
 
 
 def of_iterations(times: list[int]) -> Relations:
