@@ -136,6 +136,7 @@ PLAN = [
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
+    _cost("cost-share-launches", 50, turn_steps.shared, loop="launches"),
     _cost("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
     _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
     _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),
