@@ -224,6 +224,21 @@ class Directory:
         loss       kind, count, duration_ns, detail
         """
 
+    def idle(
+        self,
+        process: int,
+        *,
+        loop: tuple[int, int] | None = None,
+        gpu: bool = True,
+        most_paths: int = 16_384,
+    ) -> dict[str, Columns]:
+        """Time by reason; of a process that was rolled up, that of the kept part. `loop` as of
+        cuda_relations(), `gpu` as of sweep().
+
+        operation  as of `sweep`
+        idle       stage, operation, layer, gpu_busy, reason, duration_ns
+        """
+
 def roll_up(
     path: str,
     until_ns: int,

@@ -42,6 +42,7 @@ class Interception:
         self.reason = reason
         """Why it is not the engine that was asked for; empty if it is."""
         self._watched: Watched | None = None
+        self._has_watched = False
         self._after_watching: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -63,6 +64,10 @@ class Interception:
         """Puts every pointer back, or ends listening."""
         if self.engine == OFF:
             return
+        if self._has_watched:
+            from rlscope.capture import garbage
+
+            garbage.end()
         runtime.intercept_at_import(None, None, False)
         if self.engine == PATCH:
             runtime.intercept_unpatch()
@@ -88,6 +93,11 @@ class Interception:
         new = self._libraries().update(sys.modules)
         if not new:
             return False
+        if not self._has_watched:
+            from rlscope.capture import garbage
+
+            self._has_watched = True
+            garbage.begin()
         for pattern, layer in new:
             runtime.intercept_watch(pattern, layer)
         if self.engine == MONITORING:

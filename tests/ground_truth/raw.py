@@ -17,7 +17,8 @@ from typing import NamedTuple
 # Native functions of the generated programs and the layer their library belongs to; and waits.
 FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
              "backward": "framework", "pickle:loads": "python", "gil": "wait",
-             "pipe 7|posix.read": "wait", "sleep|posix.read": "wait"}  # fmt: skip
+             "pipe 7|posix.read": "wait", "sleep|posix.read": "wait",
+             "gc:generation 1": "python"}  # fmt: skip
 
 
 class Kind(IntEnum):

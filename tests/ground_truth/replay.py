@@ -22,6 +22,7 @@ from ground_truth.state import (
     State,
     ThreadState,
     innermost,
+    is_collection,
     layer_in_frames,
     open_operations,
     own_path,
@@ -194,6 +195,8 @@ def _call(state: State, thread: ThreadState, event: Event) -> None:
     outermost = not thread.frames or not thread.frames[-1].function
     if layer == "wait" and state.rules.wait_in_call == "is a frame of its own":
         outermost = True
+    if is_collection(function) and state.rules.collection_in_call == "is a frame of its own":
+        outermost = True
     own = own_path(thread, state.rules)
     _push_frame(state, thread, Frame(function, layer, event.time_ns, own, outermost, event.order))
 
@@ -217,6 +220,8 @@ def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
     thread.frames.append(frame)
     after = layer_in_frames(state, thread, frame.start_ns)
     if frame.layer == "wait" and state.rules.wait_transitions == "are none":
+        return
+    if is_collection(frame.function) and state.rules.collection_transitions == "are none":
         return
     if not cuda_call_goes_on(state, thread, frame.start_ns):
         count_transition(state, thread, frame.start_ns, before, after)
