@@ -70,8 +70,8 @@ PLAN = [
     _step("injection", 2, capture_steps.injection),
     # What does it cost?
     _step("late-graphs", 4, capture_steps.late_graphs),
-    # GPU work in windows: is it right, and what does it cost?
-    _step("windows-sac", 90, window_steps.windows, loop="sac"),
+    # GPU work in windows: is it right?
+    _step("windows-sac", 60, window_steps.windows, loop="sac"),
     _step("windows-graphs", 40, window_steps.graphs, loop="dqn"),
     _step("windows-launches", 20, window_steps.windows, loop="launches", ways=("whole", "tenth")),
     _step("cost-of-calls", 75, cost_steps.calls),

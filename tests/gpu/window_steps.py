@@ -1,7 +1,7 @@
-"""Steps about GPU work in windows (--gpu-share): right in each, and cheap on the whole.
+"""Steps about GPU work in windows (--gpu-share): is it right in each?
 
 Each way is a process of its own, because what CUPTI leaves in a process stays there. Times are of
-the second half of a process: `auto` records the first seconds whole.
+the second half of a process.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from gpu_runs import Bench, Figures, Run, check, need
 from turn_steps import need_loop
 
 SECONDS = {False: "6", True: "30"}
-SECONDS_OF_AUTO = {False: "20", True: "60"}
-AUTO = "auto"
 WAYS: dict[str, tuple[str, ...]] = {
     "whole": (),
     "tenth": ("--gpu-share", "10%"),
     "tenth-of-calls": ("--gpu-share", "10%", "--gpu-calls", "windows"),
-    AUTO: ("--gpu-share", "auto"),
 }
 SETTLED = 5
 """Iterations in which libraries load and choose their kernels."""
 
 
 def windows(bench: Bench, loop: str, ways: Sequence[str] = tuple(WAYS)) -> Figures:
-    """Recorded iterations have the same kernels, however many are recorded; and what it costs."""
+    """Recorded iterations have the same kernels, however many are recorded."""
     need_loop(loop)
     return compare(bench, [loop], ways)
 
@@ -39,10 +36,9 @@ def graphs(bench: Bench, loop: str) -> Figures:
 def compare(bench: Bench, program: Sequence[str], ways: Sequence[str]) -> Figures:
     loop, *options = program
     found: Figures = {"loop": loop}
-    usual = SECONDS[bench.patient]
-    found["plain"] = bench.plain("share.py", loop, usual, *options)
+    seconds = SECONDS[bench.patient]
+    found["plain"] = bench.plain("share.py", loop, seconds, *options)
     for way in ways:
-        seconds = SECONDS_OF_AUTO[bench.patient] if way == AUTO else usual
         prof = (*WAYS[way], "--cuda-graph-trace", "node")
         run = bench.record_once("share.py", loop, seconds, *options, prof=prof)
         found[way] = {**run.said, **seen(run)}
