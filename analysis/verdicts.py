@@ -76,6 +76,18 @@ _NOTABLE_IMPORTS = 0.1
 # Share of the loops that a line of source takes at least; how wide its interval is, by its share.
 _NAMED_LINE = 0.05
 _WIDE_INTERVAL = 0.2
+# Share of the loop that a finding wins at least, and of the run that something takes once.
+NOTABLE_SAVING = 0.01
+_NOTABLE_ONCE = 0.05
+# Share of the loop in which its process waits for others that do not wait for it.
+_STARVED = 0.1
+# Share of the loop that a finding surely wins, to be the first thing that is said.
+_LEADING_SAVING = 0.03
+# How often an operation is entered, and how much longer one entry is, to call it an outlier.
+_ENOUGH_ENTRIES = 10
+_OUTLIER = 20
+# Conversions of single values in an iteration that are many.
+_MANY_CONVERSIONS = 16
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -468,3 +480,60 @@ def is_line_named(own_low_ns: float, loop_ns: float) -> bool:
 def is_interval_wide(low: float, value: float, high: float) -> bool:
     """Whether an estimate is shown with the ends of its interval."""
     return high - low > _WIDE_INTERVAL * value
+
+
+# ---- findings -----------------------------------------------------------------------------------
+
+
+class Confidence(Enum):
+    """How far a finding can be relied on, the most first."""
+
+    MEASURED = "measured"
+    """Its price does not reach 0."""
+    WORTH_A_LOOK = "worth a look"
+    """Its price reaches 0."""
+    ONCE = "once"
+    """It has no price: it is paid once, however long the loop runs."""
+    NOT_WORTH_A_WORD = "not worth a word"
+
+
+def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
+    """Decides it for a row of relation `finding`."""
+    if finding["saving_ns"] is None:
+        notable = finding["once_ns"] >= _NOTABLE_ONCE * run_ns
+        return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
+    if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
+        return Confidence.NOT_WORTH_A_WORD
+    return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
+    """Whether time won back in a loop would only become time spent waiting."""
+    return starved_ns >= _STARVED * loop_ns
+
+
+def is_finding_leading(finding: Row, loop_ns: int) -> bool:
+    """Whether the best finding surely wins so much that a report begins with it."""
+    return bool(finding["saving_low_ns"] >= _LEADING_SAVING * loop_ns)
+
+
+def are_iterations_enough(iterations: int) -> bool:
+    """Whether a loop ran for long enough to say that nothing in it is worth mending."""
+    return iterations >= _ENOUGH_ITERATIONS
+
+
+def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
+    """Whether an environment's work is most of the loop."""
+    return is_most(work_ns, loop_ns)
+
+
+def is_outlier(row: Row) -> bool:
+    """Whether the longest entry into an operation is unlike all others, from a row of the rule
+    `outlier_call`."""
+    enough = row["entries"] >= _ENOUGH_ENTRIES
+    return bool(enough and row["longest_ns"] > _OUTLIER * max(row["median_ns"], 1))
+
+
+def is_conversion_frequent(calls: int, iterations: int) -> bool:
+    """Whether values are converted one by one, again and again."""
+    return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations

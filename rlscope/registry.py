@@ -1,5 +1,5 @@
 """What can be added by one file and one row: verbs, panels, renderers, importers, exporters,
-frameworks, simulators.
+frameworks, simulators, findings.
 
 A row is "name": "module:object", or "module" when the module itself is the object. The module is
 imported at first use, so that `rlscope --help` imports no framework, no DuckDB and no plotly.
@@ -31,12 +31,16 @@ PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
 IMPORTERS = "rlscope.importers"
 EXPORTERS = "rlscope.exporters"
+FINDINGS = "rlscope.findings"
+MADE_RELATIONS = "rlscope.made_relations"
+"""Relations that are made of others, by a room above that of relations."""
 
 # Order matters: help lists verbs, and a report shows panels, in the order of their rows.
 _ROWS: Mapping[str, Mapping[str, str]] = {
     COMMANDS: {
         "prof": "rlscope.commands.prof",
         "summary": "rlscope.commands.summary",
+        "advise": "rlscope.commands.advise",
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
@@ -91,6 +95,19 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "parquet": "rlscope.export.formats.parquet:EXPORTER",
         "csv": "rlscope.export.formats.csv:EXPORTER",
     },
+    FINDINGS: {
+        "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
+        "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",
+        "late_worker": "rlscope.analysis.findings.late_worker:RULE",
+        "host_conversions": "rlscope.analysis.findings.host_conversions:RULE",
+        "outlier_call": "rlscope.analysis.findings.outlier_call:RULE",
+        "compilation": "rlscope.analysis.findings.compilation:RULE",
+        "imports": "rlscope.analysis.findings.imports:RULE",
+        "slow_peer": "rlscope.analysis.findings.slow_peer:RULE",
+        "starving": "rlscope.analysis.findings.starving:RULE",
+        "set_up": "rlscope.analysis.findings.set_up:RULE",
+    },
+    MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {
         "torch": "rlscope.frameworks.pytorch:LIBRARY",

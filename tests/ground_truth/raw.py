@@ -114,9 +114,9 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic), gaps (records lost), waits for room (nanoseconds), short waits
-    (how many), segments
-    (Auto, or NAMED_STATE and a name), resolves and probes (how long, in ticks: they have no part in
+    any), iterations (1 = automatic, 2 = GPU work of the one before is missing), gaps (records
+    lost), waits for room (nanoseconds), short waits (how many), segments (Auto, or NAMED_STATE and
+    a name), resolves and probes (how long, in ticks: they have no part in
     time; `name` WAIT_PROBE: of a wait), `value` for progress."""
 
     time_ns: int

@@ -125,6 +125,7 @@ class Iteration(NamedTuple):
     start_ns: int
     duration_ns: int
     complete: bool
+    gpu_recorded: bool
     source: str
 
 

@@ -294,7 +294,7 @@ def _phase(state: State, thread: ThreadState, event: Event) -> None:
 
 
 def _iteration(state: State, thread: ThreadState, event: Event) -> None:
-    source = AUTOMATIC if event.item.number else EXPLICIT
+    source = AUTOMATIC if event.item.number & 1 else EXPLICIT
     if source == AUTOMATIC and EXPLICIT in state.iterating:
         if state.rules.automatic_iterations == "end at the first explicit":
             return
@@ -303,6 +303,7 @@ def _iteration(state: State, thread: ThreadState, event: Event) -> None:
         state.losses["iteration_of_other_thread"] += 1
         return
     state.iterations.append(_change(state, event.time_ns, source))
+    state.unseen.append(event.item.number & 2 != 0)
 
 
 def _change(state: State, time_ns: int, value: str) -> Change:

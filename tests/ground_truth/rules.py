@@ -129,6 +129,7 @@ class Rules:
     )
     iteration_edges: Literal["split", "by the instance"] = "split"
     last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
+    gpu_recorded: Literal["by the next record", "by its own record"] = "by the next record"
     before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
     per_iteration: Literal["complete ones", "all"] = "complete ones"
     rate_counts: Literal["those in complete iterations", "those in iterations", "all"] = (

@@ -103,6 +103,7 @@ class State:
     iterating: dict[str, int] = field(default_factory=dict)  # source -> thread that owns its count
     phases: list[Change] = field(default_factory=list)
     iterations: list[Change] = field(default_factory=list)
+    unseen: list[bool] = field(default_factory=list)  # before each begin: some GPU work was
     progress: list[tuple[int, float, float]] = field(default_factory=list)
     entered: list[Path] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)

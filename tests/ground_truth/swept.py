@@ -143,7 +143,7 @@ class _Texts:
             return self._names[value] if isinstance(value, int) else value
         if field in ("layer", "from_layer", "to_layer"):
             return _trace.LAYERS[value]
-        if field in ("gpu_busy", "complete"):
+        if field in ("gpu_busy", "complete", "gpu_recorded"):
             return bool(value)
         if field in ("start_ns", "end_ns"):
             return value - ORIGIN_NS

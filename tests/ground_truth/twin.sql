@@ -470,7 +470,7 @@ GROUP BY a.start_ns, a.end_ns, a.win, a.phase, a.busy;
 -- the automatic ones end with the first of the program's own.
 CREATE OR REPLACE TEMP TABLE iteration AS
 WITH record AS (
-    SELECT thread, win, time_ns, number = 1 AS automatic,
+    SELECT thread, win, time_ns, number & 1 = 1 AS automatic,
         ROW_NUMBER() OVER (ORDER BY time_ns, said_ns, thread, ord) AS place
     FROM recorded WHERE kind = 'ITERATION'
 ),
