@@ -92,6 +92,9 @@ def profile_begin(directory: str, /) -> None:
 
 def profile_end() -> None: ...
 def thread_slots() -> int: ...
+def note_collection(phase: str, info: dict[str, int], /) -> None:
+    """An entry of gc.callbacks: a collection of at least 5 us is a call of layer python."""
+
 def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     """What may take the place of the function: calls of it are events of automatic operations.
 

@@ -9,6 +9,7 @@
 #include "analysis/cuda/cuda_relations.h"
 #include "analysis/events/instances.h"
 #include "analysis/events/intervals.h"
+#include "analysis/idle/idle_times.h"
 #include "analysis/sweep/sweep.h"
 #include "analysis/sweep/trace_source.h"
 #include "trace/directory/process_images.h"
@@ -146,6 +147,16 @@ void CheckInstances(const analysis::ProcessInput& input) {
   analysis::FindInstances(input, &paths, &found);
 }
 
+void CheckReasons(const analysis::ProcessInput& input, const analysis::LoopSpan& loop,
+                  int64_t whole_ns) {
+  int64_t sum_ns = 0;
+  const auto found = analysis::FindIdle(input, loop, /*gpu=*/true);
+  for (const analysis::IdleRow& row : found->rows.slots()) {
+    if (row.key != 0) sum_ns += row.duration_ns;
+  }
+  Check(input.saved ? sum_ns <= whole_ns : sum_ns == whole_ns, "times by reason add up");
+}
+
 // As `rlscope summary` does.
 void Analyze(const ProcessImage& image) {
   const analysis::ProcessInput input = analysis::MakeInput(image);
@@ -159,6 +170,7 @@ void Analyze(const ProcessImage& image) {
   CheckCalls(input, swept->counts);
   CheckInstances(input);
   analysis::FindCuda(input);
+  CheckReasons(input, swept->process.stages().span(), sum_ns);
   analysis::FindLives(image);
 }
 

@@ -142,10 +142,14 @@ transition = columns.relation(
 
 native_call = columns.relation(
     "native_call",
-    "Calls of native functions of simulators and frameworks, and of serialization.",
+    "Calls of native functions of simulators and frameworks, of serialization, and garbage "
+    "collections.",
     columns.process_id(),
     columns.text("function", "module:function"),
-    columns.text("layer", "layer of the function; python: the function serializes (pickle)"),
+    columns.text(
+        "layer",
+        "layer of the function; python: the function serializes (pickle), or collects garbage (gc)",
+    ),
     *columns.operation("operation at the start of the call"),
     columns.integer("calls", f"{columns.COUNTED}; without serialization of less than 5 us"),
     columns.integer("duration_ns", "time of the outermost calls, with all calls inside them"),
