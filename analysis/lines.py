@@ -21,8 +21,9 @@ _LEAST_SHARE = 0.001
 
 
 def hot_lines(trace: Trace, *, lines: int) -> Table:
-    """file, line, function, text (None: not kept), own_ns and the ends of its interval, total_ns,
-    wait_ns, gpu_ns, loop_ns: the `lines` hottest lines of the program's own code."""
+    """file, line, function, text (None: not kept), own_ns and the ends of its interval,
+    corrected_own_ns (None: no cost is known), total_ns, wait_ns, gpu_ns, backward_ns, loop_ns: the
+    `lines` hottest lines of the program's own code."""
     return statement.run(trace, "hot_line", lines=lines)
 
 

@@ -72,6 +72,10 @@ def switch_cuda(calls: bool, work: bool, /) -> bool:
     what each costs. Callbacks are to be switched while nothing is recorded. Launches of graphs
     leave records in any case. False: CUPTI is not ours, and nothing was done."""
 
+def turn_gpu(recorded: bool, /) -> int:
+    """GPU work is to be recorded from this begin of an iteration on, or not (--gpu-share). 0: there
+    are no windows; 1: it is recorded; 2: it is not, and CUPTI is still at work; 3: it is not."""
+
 def start() -> None: ...
 def stop() -> None: ...
 def is_recording() -> bool: ...

@@ -88,8 +88,8 @@ class Directory:
         """{"kind", "count", "duration_ns", "detail"}: counted by the process and by the reader."""
 
     def iterations(self, process: int) -> Columns:
-        """start_ns, end_ns, complete (0 or 1), in order: row n is iteration n. Found without a
-        sweep, the rolled up ones among them."""
+        """start_ns, end_ns, complete and gpu_recorded (0 or 1), in order: row n is iteration n.
+        Found without a sweep, the rolled up ones among them."""
 
     def items(self, process: int, thread: int) -> Columns:
         """The thread's raw items, decoded: time_ns, kind, id, duration_ns, value (of probes and
@@ -229,10 +229,11 @@ class Directory:
         process: int,
         *,
         loop: tuple[int, int] | None = None,
+        gpu: bool = True,
         most_paths: int = 16_384,
     ) -> dict[str, Columns]:
         """Time by reason; of a process that was rolled up, that of the kept part. `loop` as of
-        cuda_relations().
+        cuda_relations(), `gpu` as of sweep().
 
         operation  as of `sweep`
         idle       stage, operation, layer, gpu_busy, reason, duration_ns

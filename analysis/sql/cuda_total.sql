@@ -4,7 +4,10 @@
 --   without_work            launch calls without GPU work: captured into a graph, failed, or lost
 --   apart_ns                GPU time: a union per process and device, added up over those
 --   gpu_ns                  the same with a GPU that processes share counted once (gpu_device)
--- The last three leave out processes whose GPU work was not recorded; NULL: there are no others.
+--   seen, iterations        of processes with GPU work in windows: iterations of which all GPU work
+--                           was recorded, and complete ones
+-- without_work, apart_ns and gpu_ns leave out processes whose GPU work was not recorded; NULL: there
+-- are no others.
 -- uses: launched_work
 WITH _work AS (
   SELECT operation, "count" FROM launched_work
@@ -13,6 +16,10 @@ WITH _work AS (
 ), _apart AS (
   SELECT CAST(SUM(while_ns) AS BIGINT) AS apart_ns FROM (
     SELECT while_ns FROM gpu_time UNION ALL SELECT 0 FROM api_call WHERE with_work IS NOT NULL)
+), _seen AS (
+  SELECT COUNT(*) FILTER (gpu_recorded) AS seen, COUNT(*) FILTER (complete) AS iterations
+  FROM iteration
+  WHERE process_id IN (SELECT process_id FROM loss WHERE kind = 'gpu_unrecorded')
 ), _device AS (
   SELECT CAST(COALESCE(SUM(busy_ns), 0) AS BIGINT) AS busy_ns FROM gpu_device
 )
@@ -28,5 +35,5 @@ SELECT
   CAST((SELECT COALESCE(SUM(calls - with_work), 0) FROM api_call
         WHERE regexp_matches(name, '^(__)?cu(da)?(Launch|GraphLaunch)')
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
-  apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns
-FROM _apart, _device
+  apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns, seen, iterations
+FROM _apart, _device, _seen

@@ -59,7 +59,7 @@ WITH _any AS (
   FROM operation_instance JOIN operation USING (operation_id) GROUP BY ALL
 ), _pickled AS (
   SELECT process_id, operation, SUM(duration_ns) AS pickled_ns FROM native_call
-  WHERE layer = 'python' GROUP BY ALL
+  WHERE layer = 'python' AND function NOT LIKE 'gc:%' GROUP BY ALL
 )
 SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
   instances, rolled_up, CAST(operation_ns AS BIGINT) AS operation_ns,

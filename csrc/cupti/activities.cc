@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cupti/gpu_window.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/interval_writer.h"
@@ -26,7 +27,9 @@ constexpr size_t kBufferBytes = 512 * 1024;
 // Lies at the start of a mapping, in front of the part that CUPTI fills.
 struct Buffer {
   Buffer* next;
+  Buffer* mapped_before;
   size_t valid;
+  bool is_given;  // to CUPTI
 };
 constexpr size_t kHeaderBytes = 64;
 static_assert(sizeof(Buffer) <= kHeaderBytes);
@@ -35,6 +38,7 @@ runtime::Lock lock;  // held for a few instructions
 Buffer* free_buffers = nullptr;
 Buffer* full_buffers = nullptr;  // the oldest first
 Buffer** full_end = &full_buffers;
+Buffer* mapped_buffers = nullptr;  // all of them
 
 uint8_t* DataOf(Buffer* buffer) { return reinterpret_cast<uint8_t*>(buffer) + kHeaderBytes; }
 
@@ -44,6 +48,17 @@ Buffer* TakeFull() {
   if (buffer == nullptr) return nullptr;
   full_buffers = buffer->next;
   if (full_buffers == nullptr) full_end = &full_buffers;
+  return buffer;
+}
+
+// Memory is zeroed.
+Buffer* MapBuffer() {
+  auto* buffer = static_cast<Buffer*>(runtime::SysMapPrivate(kBufferBytes));
+  if (buffer == nullptr) return nullptr;
+  runtime::LockGuard guard(&lock);
+  buffer->is_given = true;
+  buffer->mapped_before = mapped_buffers;
+  mapped_buffers = buffer;
   return buffer;
 }
 
@@ -119,8 +134,10 @@ bool IsPossible(int64_t start_ns, int64_t end_ns) {
   return start_ns >= runtime::process.began_ns && end_ns <= latest_ns + kClockErrorNs;
 }
 
-// A flush at the end of the process also delivers work that has not ended, with no times.
+// A flush at the end of the process or of a window also delivers work that has not ended, with no
+// times.
 void Write(const GpuWork& work, uint32_t name) {
+  if (work.interval.kind != GpuKind::kOverhead && !IsWorkKept(work.interval.correlation)) return;
   const int64_t end_ns = work.interval.start_ns + work.interval.duration_ns;
   if (end_ns > 0 && !IsPossible(work.interval.start_ns, end_ns)) impossible_times++;
   if (end_ns <= 0) {
@@ -136,7 +153,7 @@ GpuWork Begin(const Activity& activity, GpuKind kind) {
   GpuWork work = {};
   SetTimes(activity.start, activity.end, &work);
   work.interval.kind = kind;
-  work.interval.correlation = activity.correlation;
+  work.interval.correlation = CallNumber(activity.correlation);
   work.context = activity.context;
   work.stream = activity.stream;
   return work;
@@ -260,9 +277,12 @@ void GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_records) {
   {
     runtime::LockGuard guard(&lock);
     taken = free_buffers;
-    if (taken != nullptr) free_buffers = taken->next;
+    if (taken != nullptr) {
+      free_buffers = taken->next;
+      taken->is_given = true;
+    }
   }
-  if (taken == nullptr) taken = static_cast<Buffer*>(runtime::SysMapPrivate(kBufferBytes));
+  if (taken == nullptr) taken = MapBuffer();
   *buffer = taken == nullptr ? nullptr : DataOf(taken);
   *size = taken == nullptr ? 0 : kBufferBytes - kHeaderBytes;
   *most_records = 0;
@@ -271,9 +291,11 @@ void GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_records) {
 void TakeBuffer(void*, uint32_t, uint8_t* data, size_t, size_t valid) {
   if (data == nullptr) return;
   auto* buffer = reinterpret_cast<Buffer*>(data - kHeaderBytes);
+  runtime::LockGuard guard(&lock);
+  if (!buffer->is_given) return;
+  buffer->is_given = false;
   buffer->valid = valid;
   buffer->next = nullptr;
-  runtime::LockGuard guard(&lock);
   *full_end = buffer;
   full_end = &buffer->next;
 }
@@ -299,11 +321,21 @@ void ReadBuffers(const Cupti& cupti) {
   CountDropped(cupti);
 }
 
+void TakeBuffersBack() {
+  runtime::LockGuard guard(&lock);
+  for (Buffer* buffer = mapped_buffers; buffer != nullptr; buffer = buffer->mapped_before) {
+    if (!buffer->is_given) continue;
+    buffer->is_given = false;
+    buffer->next = free_buffers;
+    free_buffers = buffer;
+  }
+}
+
 void ForgetKernelNames() { __atomic_fetch_add(&names_wanted, 1, __ATOMIC_RELEASE); }
 
 void ForgetBuffers() {
   lock.Reset();
-  free_buffers = full_buffers = nullptr;
+  free_buffers = full_buffers = mapped_buffers = nullptr;
   full_end = &full_buffers;
   records_read = impossible_times = 0;
 }

@@ -31,6 +31,9 @@ constexpr Activity kActivities[] = {
 void GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_records);
 void TakeBuffer(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
 
+// CUPTI was ended some time ago: what it did not hand back is free.
+void TakeBuffersBack();
+
 // CLOCK_REALTIME less CLOCK_MONOTONIC, for records of a CUPTI that refused our clock.
 void SetRealtimeOffset(int64_t offset_ns);
 

@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "cupti/callbacks.h"
 #include "cupti/flusher.h"
+#include "cupti/gpu_window.h"
 #include "cupti/library.h"
 #include "cupti/note.h"
 #include "cupti/subscription.h"
@@ -46,6 +47,11 @@ const Cupti* Begin(Taken taken, Note* note) {
   const char* order = base::GetEnv("CUDA_DEVICE_ORDER");
   if (order != nullptr) note->Text("device_order", order);
   if (cupti.version != 0) note->Number("version", cupti.version);
+  // Graphs must be recorded alike in all windows, and are older than most.
+  if (taken == Taken::kInsideInit && WantsWindows(cupti, note)) {
+    UseGpuWindows();
+    taken = Taken::kLater;
+  }
   if (!Subscribe(cupti, &OnCallback, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))
     note->Problem(Missing::kNothingWhole, "rlscope does not know this version of CUPTI", nullptr,
@@ -101,7 +107,7 @@ void Attach() {
   const int saved_errno = errno;
   Note note;
   if (const Cupti* cupti = Begin(Taken::kInsideInit, &note)) {
-    if (!StartFlusher(cupti))
+    if (!StartFlusher(cupti, gpu_window.are_used != 0))
       note.Problem(Missing::kWork, "GPU work is missing",
                    "rlscope could not start a thread that reads it", 0);
     EndAtExit();

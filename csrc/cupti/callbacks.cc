@@ -5,6 +5,7 @@
 #include "cupti/activities.h"
 #include "cupti/flusher.h"
 #include "cupti/gaps.h"
+#include "cupti/gpu_window.h"
 #include "runtime/cuda_call.h"
 #include "trace/layout/shared_pages.h"
 
@@ -64,19 +65,28 @@ __attribute__((noinline)) void AfterCall(uint32_t domain, uint32_t id, const Cal
   FlushAtSynchronization();
 }
 
+// What the program asked of this stream is done. CUPTI may be ended: the end of a call around this
+// one would be lost.
+__attribute__((noinline)) void AfterWait(uint32_t domain, uint32_t id, const CallbackData& data) {
+  const bool has_waited = StatusOf(data) == 0 && IsSynchronization(domain, id);
+  if (has_waited && !runtime::IsInCudaCall()) NoticeWait();
+}
+
 // Begin and end are functions of their own, and the last thing that OnCallback() does: a call that
 // is not recorded saves no registers for either.
 
 // `kept` is what CUPTI keeps for us from enter to exit. 0: the call was not begun, there is nothing
 // to end.
-__attribute__((noinline)) void BeginCall(uint64_t* kept) {
-  *kept = runtime::BeginCudaCall() ? RecordsRead() + 1 : 0;
+__attribute__((noinline)) void BeginCall(const CallbackData& data) {
+  NoticeCall(data.correlation_id);
+  *data.correlation_data = runtime::BeginCudaCall() ? RecordsRead() + 1 : 0;
 }
 
 __attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const CallbackData* data) {
   const auto name = [=] { return NameOf(domain, id, data->function_name); };
-  runtime::EndCudaCall(name, data->correlation_id, data->context_id, StatusOf(*data));
+  runtime::EndCudaCall(name, CallNumber(data->correlation_id), data->context_id, StatusOf(*data));
   if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
+  if (__builtin_expect(AwaitsWait(), 0)) AfterWait(domain, id, *data);
 }
 
 }  // namespace
@@ -84,7 +94,7 @@ __attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const Callb
 void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
   if (domain == kRuntimeApi || domain == kDriverApi) {
     if (data->site == kEnter) {
-      BeginCall(data->correlation_data);
+      BeginCall(*data);
     } else if (*data->correlation_data != 0) {
       EndCall(domain, id, data);
     }

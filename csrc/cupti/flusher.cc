@@ -8,8 +8,10 @@
 #include "base/own_thread.h"
 #include "cupti/activities.h"
 #include "cupti/gaps.h"
+#include "cupti/gpu_window.h"
 #include "cupti/note.h"
 #include "cupti/subscription.h"
+#include "runtime/interval_writer.h"
 #include "runtime/lock.h"
 #include "runtime/process.h"
 #include "runtime/rlscope.h"
@@ -48,6 +50,29 @@ int turns_until_retry = 0;
 int64_t silent_since_ns = 0;  // of CUPTI: the last flush that brought something, or a pause's end
 const Cupti* (*deferred)() = nullptr;  // CUDA began in a pause: how it is attached after that
 bool fork_holds_lock = false;
+
+// Where GPU work is recorded in windows; kWhole: it is not.
+//
+//   kOpen --closed--> kClosing --a wait--> kWaited --flushed--> kEnding --a wait--> kEnded
+//     ^                                                                               |
+//     +---------------------------------- kCalls <------------------------------------+
+//
+// A wait is the end of a synchronisation of the program. The first one says that the work of the
+// window is done. The flush is none of CUPTI's callbacks', and the second one ends CUPTI in one, as
+// NVIDIA advises.
+enum class Stage {
+  kWhole,
+  kOpen,     // records of work are made, and kept
+  kClosing,  // they are made; those of launches up to the close are kept
+  kWaited,
+  kEnding,
+  kEnded,  // CUPTI is not attached
+  kCalls   // callbacks alone
+};
+Stage stage = Stage::kWhole;
+bool wants_work = true;
+bool was_ended = false;     // by us, before kEnded
+bool told_refusal = false;  // once until it is given again
 
 int64_t ReadNs(clockid_t clock) {
   struct timespec time;
@@ -113,7 +138,11 @@ void RetrySubscription() {
 
 void FlushComplete() { FlushesAtAnyTime() ? Flush(kComplete) : Read(); }
 
+// Whether CUPTI makes records. It must not be called otherwise: a flush attaches it again.
+bool HasRecords() { return stage <= Stage::kEnding; }
+
 void FlushInTurn() {
+  if (!HasRecords()) return;
   const uint64_t before = RecordsRead();
   FlushComplete();
   if (RecordsRead() != before) silent_since_ns = base::ReadMonotonicNs();
@@ -122,9 +151,96 @@ void FlushInTurn() {
 }
 
 void FlushLast() {
+  if (!HasRecords()) return;
   Flush(kForced);
   CheckRecords(RecordsRead(), /*is_last=*/true);
 }
+
+// ---- windows of GPU work, which need `flushing` -------------------------------------------------
+
+void SetUnseen(uint32_t unseen) {
+  __atomic_store_n(&runtime::process.gpu_unseen, unseen, __ATOMIC_RELAXED);
+}
+
+void AwaitSynchronization(Stage meanwhile) {
+  stage = meanwhile;
+  __atomic_store_n(&awaits_wait, 1, __ATOMIC_RELEASE);
+}
+
+// Calls of other threads: the records of their work, or their ends, may not come any more.
+void CutOpenCalls() { __atomic_fetch_add(&runtime::cuda_session, 1, __ATOMIC_RELEASE); }
+
+void CloseWindow() {
+  CloseGpuWindow();
+  SetUnseen(runtime::kGpuUnseenNow);
+  ExpectRecords(false);
+  ForgetSynchronization();
+  AwaitSynchronization(Stage::kClosing);
+}
+
+void FlushWindow() {
+  Flush(kComplete);
+  Flush(kForced);
+  CutOpenCalls();
+  DropGpuWork();
+  AwaitSynchronization(Stage::kEnding);
+}
+
+// `unseen`: of the iteration that runs.
+void OpenWindow(uint32_t unseen) {
+  OpenGpuWindow();
+  SetUnseen(unseen);
+  ForgetSynchronization();
+  silent_since_ns = base::ReadMonotonicNs();
+  stage = Stage::kOpen;
+}
+
+bool KeepsCalls() { return !IsEnv("RLSCOPE_GPU_CALLS", "windows"); }
+
+// CUPTI has been ended, or given to another profiler.
+void BeginSession() {
+  BeginNumbers();
+  CutOpenCalls();
+  __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
+  stage = Stage::kEnded;
+}
+
+// From kEnded or kCalls.
+void TakeParts(uint32_t unseen) {
+  Note note;
+  DescribeCupti(&note);
+  if (was_ended) TakeBuffersBack();
+  was_ended = false;
+  if (stage == Stage::kEnded && !SubscribeToCalls(*flusher.cupti, &note)) {
+    if (!told_refusal) note.Write();
+    told_refusal = true;
+    return;
+  }
+  told_refusal = false;
+  stage = Stage::kCalls;
+  if (!wants_work) return;
+  const uint32_t last = LastCallNumber();
+  StartWork(*flusher.cupti, &note);
+  // Other threads launch, and what they launched in the meantime is missing.
+  if (LastCallNumber() != last) unseen |= runtime::kGpuUnseenBefore;
+  OpenWindow(unseen);
+}
+
+void Turn(uint32_t unseen) {
+  if (stage == Stage::kOpen && !wants_work) CloseWindow();
+  if (stage == Stage::kWaited) FlushWindow();
+  const bool is_off = stage == Stage::kEnded || stage == Stage::kCalls;
+  const bool lacks_calls = stage == Stage::kEnded && KeepsCalls();
+  if (is_off && (wants_work || lacks_calls)) TakeParts(unseen);
+}
+
+rlscope_gpu_state GpuState() {
+  if (stage == Stage::kWhole || paused) return RLSCOPE_GPU_WHOLE;
+  if (stage == Stage::kOpen) return RLSCOPE_GPU_RECORDED;
+  return HasRecords() ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
+}
+
+// ---- looking for CUDA ---------------------------------------------------------------------------
 
 void LookForCuda() {
   if (!IsCudaLoaded()) return;
@@ -168,6 +284,12 @@ void AfterForkInChild() {
   fork_holds_lock = paused = false;
   deferred = nullptr;
   flusher = Flusher();
+  stage = Stage::kWhole;
+  wants_work = true;
+  was_ended = told_refusal = false;
+  awaits_wait = 0;
+  SetUnseen(0);
+  ForgetGpuWindow();
   KeepParts(RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK);
   ForgetBuffers();
   ForgetGaps();
@@ -197,7 +319,10 @@ bool Start(const Cupti* cupti, const Cupti* (*attach)()) {
 
 }  // namespace
 
-bool StartFlusher(const Cupti* cupti) { return Start(cupti, nullptr); }
+bool StartFlusher(const Cupti* cupti, bool uses_windows) {
+  stage = uses_windows ? Stage::kOpen : Stage::kWhole;
+  return Start(cupti, nullptr);
+}
 
 void WatchForCuda(const Cupti* (*attach)()) {
   if (!IsOurs()) Start(nullptr, attach);
@@ -208,10 +333,40 @@ void PauseFlusher() {
   if (paused) return;
   paused = true;
   if (flusher.cupti == nullptr || !IsOurs()) return;
-  StopActivities(*flusher.cupti);
-  Flush(kForced);
+  if (HasRecords()) {
+    StopActivities(*flusher.cupti);
+    Flush(kForced);
+  }
   Unsubscribe(*flusher.cupti);
+  if (stage != Stage::kWhole) {
+    if (stage == Stage::kOpen) CloseGpuWindow();
+    SetUnseen(runtime::kGpuUnseenNow);
+    BeginSession();
+  }
   BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
+}
+
+uint32_t awaits_wait = 0;
+
+rlscope_gpu_state TurnCupti(bool recorded) {
+  runtime::LockGuard guard(&flushing);
+  if (!HasCupti() || stage == Stage::kWhole) return RLSCOPE_GPU_WHOLE;
+  wants_work = recorded;
+  if (!paused) Turn(0);
+  return GpuState();
+}
+
+void NoticeWait() {
+  if (!IsOurs() || !flushing.TryAcquire(0)) return;
+  if (stage == Stage::kClosing && !paused) {
+    stage = Stage::kWaited;
+    __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
+  } else if (stage == Stage::kEnding && !paused) {
+    EndSubscription(*flusher.cupti);
+    BeginSession();
+    was_ended = true;
+  }
+  flushing.Release();
 }
 
 bool HasCupti() { return __atomic_load_n(&flusher.cupti, __ATOMIC_RELAXED) != nullptr && IsOurs(); }
@@ -243,6 +398,8 @@ void ResumeFlusher() {
   if (deferred != nullptr) {
     if (const Cupti* cupti = deferred()) Start(cupti, nullptr);
     deferred = nullptr;
+  } else if (flusher.cupti != nullptr && IsOurs() && stage != Stage::kWhole) {
+    Turn(runtime::kGpuUnseenBefore);
   } else if (flusher.cupti != nullptr && IsOurs()) {
     Note note;
     DescribeCupti(&note);

@@ -4,11 +4,12 @@
 #define RLSCOPE_CUPTI_FLUSHER_H_
 
 #include "cupti/library.h"
+#include "runtime/rlscope.h"
 
 namespace rlscope::cupti {
 
-// False: no thread can be made, and no GPU work is read.
-bool StartFlusher(const Cupti* cupti);
+// False: no thread can be made, and no GPU work is read. `uses_windows`: the first one is open.
+bool StartFlusher(const Cupti* cupti, bool uses_windows);
 
 // Looks each second whether CUDA has been loaded, and flushes what `attach` then finds; null ends
 // it. Does nothing where it looks or flushes already. Any thread, with process_lock.
@@ -25,6 +26,19 @@ bool HasCupti();
 // Leaves out the parts of CUPTI (rlscope_cuda_part) that are not `on`, from now on or from the end
 // of a pause on. What was recorded before is read first. False: HasCupti() is. Any thread.
 bool SwitchCupti(uint32_t on);
+
+// GPU work in windows (--gpu-share), if they are used. A window that is wanted begins with the
+// call. One that is not wanted any more ends: launches from now on are left out. Calls of this at
+// further boundaries, and synchronisations of the program, then flush and end CUPTI, because what
+// CUPTI leaves behind costs a launch up to 40 %. The next call takes callbacks again, unless
+// --gpu-calls=windows. The thread that begins iterations, at a boundary.
+rlscope_gpu_state TurnCupti(bool recorded);
+
+// A synchronisation of the program returns, outside of other calls. Called in CUPTI's callback at
+// its end.
+void NoticeWait();
+extern uint32_t awaits_wait;  // read in each CUDA call
+inline bool AwaitsWait() { return __atomic_load_n(&awaits_wait, __ATOMIC_RELAXED) != 0; }
 
 // True in a pause, after which `attach` is called: null, there is nothing to flush.
 bool DeferWhilePaused(const Cupti* (*attach)());

@@ -126,6 +126,7 @@ bool FindAll(void* library) {
   Find(library, "cuptiActivityRegisterTimestampCallback", &cupti.register_timestamp);
   Find(library, "cuptiActivityGetNumDroppedRecords", &cupti.count_dropped);
   Find(library, "cuptiSubscribe_v2", &cupti.subscribe_by_name);
+  Find(library, "cuptiFinalize", &cupti.finalize);
   return Find(library, "cuptiGetVersion", &cupti.get_version) &&
          Find(library, "cuptiSubscribe", &cupti.subscribe) &&
          Find(library, "cuptiUnsubscribe", &cupti.unsubscribe) &&

@@ -29,6 +29,7 @@ struct Cupti {
   CuptiResult (*flush)(uint32_t);
   CuptiResult (*next_record)(uint8_t*, size_t, uint8_t**);
   CuptiResult (*count_dropped)(void*, uint32_t, size_t*);
+  CuptiResult (*finalize)();
   uint32_t version;   // as cuptiGetVersion() says; 0: it does not, for want of a driver
   char path[512];     // or the name it was found under; empty: none was found
   char problem[128];  // why it cannot be used; empty: it can

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "cupti/activities.h"
 #include "cupti/gaps.h"
+#include "cupti/mapped.h"
 #include "cupti/watched_calls.h"
 #include "runtime/rlscope.h"
 #include "runtime/text.h"
@@ -20,6 +21,10 @@ bool own_clock = false;
 bool graphs_by_launch = false;  // else by their kernels
 bool synchronisations = false;  // leave records, where work is recorded
 uint32_t parts = RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK;
+
+// Older ones end a program that launches a CUDA graph after CUPTI was ended and attached again.
+constexpr uint32_t kFirstThatEnds = 24;  // CUPTI 12.6
+constexpr int kFirstDriverThatEnds = 12060;
 
 uint64_t ReadClock() { return static_cast<uint64_t>(base::ReadMonotonicNs()); }
 
@@ -166,6 +171,23 @@ bool IsEnv(const char* name, const char* value) {
   return set != nullptr && strcmp(set, value) == 0;
 }
 
+bool WantsWindows(const Cupti& cupti, Note* note) {
+  const char* share = base::GetEnv("RLSCOPE_GPU_SHARE");
+  if (share == nullptr || *share == '\0' || strcmp(share, "100%") == 0) return false;
+  if (base::GetEnv("RLSCOPE_TURNS") != nullptr) return false;
+  const char* problem = nullptr;
+  if (cupti.finalize == nullptr || cupti.version < kFirstThatEnds ||
+      DriverVersion() < kFirstDriverThatEnds) {
+    problem = "CUDA before 12.6 may end a program in which CUPTI is ended and attached again";
+  } else if (!Records("work") || !Records("calls")) {
+    problem = "--cuda-parts leaves out what it needs";
+  } else if (IsEnv("CUPTI_ENABLE_HW_TRACE", "1")) {
+    problem = "CUPTI_ENABLE_HW_TRACE is set";
+  }
+  if (problem != nullptr) note->Text("gpu_share", problem);
+  return problem == nullptr;
+}
+
 bool Subscribe(const Cupti& cupti, CuptiCallback called, Taken taken, Note* note) {
   callback = called;
   const CuptiResult result = cupti.subscribe(&subscriber, callback, nullptr);
@@ -212,6 +234,27 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   subscriber = nullptr;
   LeavePartsOut(cupti);
   TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls are missing after a pause", note);
+}
+
+bool SubscribeToCalls(const Cupti& cupti, Note* note) {
+  const CuptiResult result = cupti.subscribe(&subscriber, callback, nullptr);
+  if (result != kCuptiSuccess) {
+    subscriber = nullptr;
+    TellRefused(cupti, result, Missing::kNothingWhole, "CUDA is not recorded in a window", note);
+    return false;
+  }
+  StartCallbacks(cupti, note);
+  return true;
+}
+
+void StartWork(const Cupti& cupti, Note* note) {
+  SetClock(cupti, note);
+  StartActivities(cupti, Taken::kLater, note);
+}
+
+void EndSubscription(const Cupti& cupti) {
+  cupti.finalize();
+  subscriber = nullptr;
 }
 
 bool SubscribeIfRefused(const Cupti& cupti, Note* note) {

@@ -11,6 +11,10 @@ namespace rlscope::cupti {
 // Whether a variable of the environment has this value.
 bool IsEnv(const char* name, const char* value);
 
+// Whether GPU work is to be recorded in windows (--gpu-share), and can be: CUPTI is ended after
+// each. The note says why it cannot.
+bool WantsWindows(const Cupti& cupti, Note* note);
+
 // When it was taken. Inside cuInit() no graph has been instantiated yet: only then can launches of
 // graphs be traced. CUPTI 13.0 ends a process that launches a graph which is older than that.
 enum class Taken { kInsideInit, kLater };
@@ -34,6 +38,14 @@ void KeepParts(uint32_t on);
 
 // Takes it again. If the other one keeps a part, that part is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
+
+// Callbacks of calls alone. False: CUPTI refused, and the note says why.
+bool SubscribeToCalls(const Cupti& cupti, Note* note);
+// Records of work, beside those.
+void StartWork(const Cupti& cupti, Note* note);
+
+// Ends CUPTI in this process, with the subscription. What it still holds is flushed by the caller.
+void EndSubscription(const Cupti& cupti);
 
 // Tries once more where SubscribeAgain() was refused the subscription. True: it has been given now,
 // and all is taken anew, since the other one may have ended CUPTI as a whole.

@@ -6,6 +6,9 @@
 void rlscope_pause_cuda(void) { rlscope::cupti::PauseFlusher(); }
 void rlscope_resume_cuda(void) { rlscope::cupti::ResumeFlusher(); }
 int rlscope_has_cuda(void) { return rlscope::cupti::HasCupti(); }
+enum rlscope_gpu_state rlscope_turn_gpu(int recorded) {
+  return rlscope::cupti::TurnCupti(recorded != 0);
+}
 int rlscope_switch_cuda(uint32_t parts) { return rlscope::cupti::SwitchCupti(parts); }
 
 int rlscope_begin_cuda_call(void) { return rlscope::runtime::BeginCudaCall(); }

@@ -28,11 +28,9 @@ inline __attribute__((always_inline)) bool BeginCudaCall() {
     writer = MakeCallWriter();
     if (writer == nullptr) return false;
   }
-  const uint32_t window = Load(rlscope_process.window);
-  if (__builtin_expect(writer->window != window, 0)) {
-    writer->window = window;
-    writer->depth = 0;
-  }
+  const bool is_other =
+      writer->window != Load(rlscope_process.window) || writer->session != Load(cuda_session);
+  if (__builtin_expect(is_other, 0)) ForgetOpenCall(writer);
   if (writer->depth++ == 0) writer->start = ReadTicks();
   return true;
 }
@@ -51,6 +49,10 @@ inline __attribute__((always_inline)) void EndCudaCall(const Name& name, uint32_
   IntervalWriter* writer = CallWriter();
   if (writer == nullptr || writer->depth == 0 || --writer->depth != 0) return;
   const uint64_t duration = ReadTicks() - writer->start;
+  if (__builtin_expect(writer->session != Load(cuda_session), 0)) {
+    CountCutCall();
+    correlation = 0;  // numbers of another session
+  }
   const uint32_t name_id = name();
   const uint32_t site = FindCallSite(writer);
   const uint32_t kind = site == 0 ? trace::kCudaCall : trace::kLineCudaCall;
@@ -71,6 +73,12 @@ inline __attribute__((always_inline)) void EndCudaCall(const Name& name, uint32_
   }
   PublishTo(self, kind, name_id, writer->start, static_cast<uint32_t>(duration));
   self->cursor = first + slots;
+}
+
+// Whether the calling thread is in a recorded call.
+inline bool IsInCudaCall() {
+  const IntervalWriter* writer = CallWriter();
+  return writer != nullptr && writer->depth != 0;
 }
 
 }  // namespace rlscope::runtime

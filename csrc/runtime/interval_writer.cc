@@ -51,6 +51,18 @@ bool EnsureGpuRing() {
 
 }  // namespace
 
+uint32_t cuda_session = 0;
+
+void CountCutCall() { CountLoss(trace::kGpuWindowEdge, 1); }
+
+void ForgetOpenCall(IntervalWriter* writer) {
+  const uint32_t window = Load(rlscope_process.window), session = Load(cuda_session);
+  if (writer->depth != 0 && writer->window == window) CountCutCall();
+  writer->window = window;
+  writer->session = session;
+  writer->depth = 0;
+}
+
 IntervalWriter* MakeCallWriter() {
   if (!rlscope_follow()) return nullptr;
   rlscope_thread* self = &rlscope_self;
@@ -68,6 +80,7 @@ IntervalWriter* MakeCallWriter() {
     return nullptr;
   }
   writer->window = Load(rlscope_process.window);
+  writer->session = Load(cuda_session);
   ring->calls = writer;
   return writer;
 }

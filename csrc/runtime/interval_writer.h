@@ -15,6 +15,15 @@ namespace rlscope::runtime {
 // no ring can be had (loss no_ring).
 IntervalWriter* MakeCallWriter();
 
+// How often whoever tells us of calls was ended and began anew: the end of a call that was open
+// then may never be told.
+extern uint32_t cuda_session;
+
+// The open call of the thread, if there is one, is none of this window and session.
+void ForgetOpenCall(IntervalWriter* writer) __attribute__((cold));
+// A call of another session ends, or never will: what it asked of the GPU may be missing.
+void CountCutCall() __attribute__((cold));
+
 // Makes room for `slots` in its ring. False: drop the record.
 bool MakeIntervalRoom(IntervalWriter* writer, uint32_t slots);
 

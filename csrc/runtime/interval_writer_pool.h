@@ -12,10 +12,11 @@ namespace rlscope::runtime {
 struct IntervalWriter {
   rlscope_thread self;  // cursor, limit, lap, ring, generation and thread, as of a thread
   // CUDA calls only: the outermost one that is open.
-  uint64_t start;   // ticks
-  uint32_t depth;   // open calls, each inside the one before
-  uint32_t window;  // rlscope_process.window in which it began
-  void* sites;      // what the finder of call sites keeps for the thread
+  uint64_t start;    // ticks
+  uint32_t depth;    // open calls, each inside the one before
+  uint32_t window;   // rlscope_process.window in which it began
+  uint32_t session;  // cuda_session in which it began
+  void* sites;       // what the finder of call sites keeps for the thread
   IntervalWriter* next_free;
 };
 

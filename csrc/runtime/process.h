@@ -34,6 +34,7 @@ struct Process {
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
   int64_t cupti_cpu_ns;          // CPU time of the thread that reads what CUPTI recorded
   int64_t cupti_flush_ns;        // how long the exit waited for that thread
+  uint32_t gpu_unseen;           // enum GpuUnseen
   bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations
@@ -44,6 +45,12 @@ struct Process {
   int64_t python_end_ns;
   char python_version[48];
   rlscope_interpreter_layout interpreter;  // none while its address is 0
+};
+
+// Whether GPU work of the process goes unrecorded (--gpu-share). Written without process_lock.
+enum GpuUnseen : uint32_t {
+  kGpuUnseenNow = 1,
+  kGpuUnseenBefore = 2  // or some of it, since the iteration began
 };
 
 // Zero-initialised; filled by the constructor.

@@ -89,7 +89,7 @@ struct rlscope_process_state {
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
 // The version of this file, with which a library that was loaded before must agree.
-#define RLSCOPE_INTERFACE 6
+#define RLSCOPE_INTERFACE 7
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
 // Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
@@ -176,6 +176,16 @@ enum rlscope_cuda_part {
   RLSCOPE_CUDA_WORK = 2    // activity records
 };
 RLSCOPE_EXPORT int rlscope_switch_cuda(uint32_t parts);
+// GPU work in windows (--gpu-share). At the begin of an iteration, from its thread: GPU work is to
+// be recorded from now on, or is not. A window that begins here has the whole iteration. Closing
+// takes until the program waits for the GPU. Beginning takes some 10 ms.
+enum rlscope_gpu_state {
+  RLSCOPE_GPU_WHOLE = 0,  // there are no windows: nothing was done
+  RLSCOPE_GPU_RECORDED = 1,
+  RLSCOPE_GPU_CLOSING = 2,  // it is not, but CUPTI is still at work; nothing can begin
+  RLSCOPE_GPU_OFF = 3
+};
+RLSCOPE_EXPORT enum rlscope_gpu_state rlscope_turn_gpu(int recorded);
 // A CUDA call that CUPTI does not see (librlscope_cudart.so); outermost calls become records. Where
 // begin answers 1, end follows on the same C stack.
 RLSCOPE_EXPORT int rlscope_begin_cuda_call(void);

@@ -98,6 +98,19 @@ void SetWindow(ControlPage* control, bool on) {
            on ? trace::kWindowStarts : trace::kWindowStops);
 }
 
+// What the record of an iteration says: id of kIteration. The one that ends here was seen in part.
+uint32_t IterationFlags(bool automatic) {
+  uint32_t unseen = __atomic_load_n(&process.gpu_unseen, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&process.gpu_unseen, &unseen,
+                                      (unseen & kGpuUnseenNow) != 0 ? unseen : 0, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  uint32_t flags = 0;
+  if (automatic) flags |= trace::kIterationAutomatic;
+  if (unseen != 0) flags |= trace::kIterationBeforeUnseen;
+  return flags;
+}
+
 // The window opens before the iteration that begins it and closes after the record that ends the
 // one before, so that it holds whole iterations.
 int BeginIteration(bool automatic) {
@@ -109,7 +122,8 @@ int BeginIteration(bool automatic) {
   }
   if (boundary.starts) SetWindow(control, true);
   FollowControl();
-  if (State() == RLSCOPE_RECORDING) WriteRare(trace::kIteration, automatic ? 1 : 0, ReadTicks());
+  if (State() == RLSCOPE_RECORDING)
+    WriteRare(trace::kIteration, IterationFlags(automatic), ReadTicks());
   if (boundary.stops) SetWindow(control, false);
   FollowControl();
   return RLSCOPE_COUNTED | (boundary.exits ? RLSCOPE_ENDS_PROGRAM : 0);

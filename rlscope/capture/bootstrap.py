@@ -50,6 +50,10 @@ if "RLSCOPE_TURNS" in os.environ:
     from rlscope.capture import turns
 
     turns.begin()
+elif os.environ.get("RLSCOPE_GPU_SHARE", "") not in ("", "100%"):
+    from rlscope.capture import gpu_windows
+
+    gpu_windows.begin()
 
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

@@ -14,7 +14,6 @@ process without any pays for this module and one call.
 import os
 import sys
 
-from rlscope.capture import garbage
 from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
@@ -43,6 +42,7 @@ class Interception:
         self.reason = reason
         """Why it is not the engine that was asked for; empty if it is."""
         self._watched: Watched | None = None
+        self._has_watched = False
         self._after_watching: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -52,7 +52,6 @@ class Interception:
             if refused is not None:
                 self.engine, self.reason = OFF, _joined(self.reason, refused)
         if self.engine != OFF:
-            garbage.begin()
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
             if self.engine == PATCH and _records_waits():
                 from rlscope.capture import named_functions
@@ -65,7 +64,10 @@ class Interception:
         """Puts every pointer back, or ends listening."""
         if self.engine == OFF:
             return
-        garbage.end()
+        if self._has_watched:
+            from rlscope.capture import garbage
+
+            garbage.end()
         runtime.intercept_at_import(None, None, False)
         if self.engine == PATCH:
             runtime.intercept_unpatch()
@@ -91,6 +93,11 @@ class Interception:
         new = self._libraries().update(sys.modules)
         if not new:
             return False
+        if not self._has_watched:
+            from rlscope.capture import garbage
+
+            self._has_watched = True
+            garbage.begin()
         for pattern, layer in new:
             runtime.intercept_watch(pattern, layer)
         if self.engine == MONITORING:

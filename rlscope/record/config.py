@@ -1,6 +1,7 @@
 """The RLSCOPE_* variables: meaning, defaults, and a report of unknown ones."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -10,6 +11,10 @@ from rlscope.errors import RecordingError
 _PREFIX = "RLSCOPE_"
 _MOST_BYTES = (1 << 63) - 1  # a signed number of 64 bits, in which the drainer takes it
 _OF_TESTS = "RLSCOPE_TEST_"  # switches of the project's own tests; no program reads them
+
+
+AUTO = "auto"
+GPU_SHARE = re.compile(r"auto|\d{1,3}(\.\d{1,6})?%")
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,17 @@ class Config:
         metadata={"variable": "RLSCOPE_CUDA_PARTS", "choices": ("all", "calls", "work")},
     )
     """What CUPTI is asked for: calls, GPU work, or both."""
+    gpu_share: str = field(
+        default="100%",
+        metadata={"variable": "RLSCOPE_GPU_SHARE", "pattern": GPU_SHARE, "such_as": "auto or 10%"},
+    )
+    """How much of the iterations' GPU work is recorded: 100%, N%, or with `auto` as much as costs
+    at most 3 % of the loop."""
+    gpu_calls: str = field(
+        default="always",
+        metadata={"variable": "RLSCOPE_GPU_CALLS", "choices": ("always", "windows")},
+    )
+    """CUDA calls are recorded always, or only where GPU work is."""
     cuda_graph_trace: str = field(
         default="graph",
         metadata={"variable": "RLSCOPE_CUDA_GRAPH_TRACE", "choices": ("graph", "node")},
@@ -90,7 +106,14 @@ class Config:
             if text:
                 choices = setting.metadata.get("choices", ())
                 given[setting.name] = _parse(variable, text, type(setting.default), choices)
+                _check_pattern(variable, text, setting.metadata)
         return cls(**given)
+
+
+def _check_pattern(variable: str, text: str, metadata: Mapping[str, Any]) -> None:
+    pattern = metadata.get("pattern")
+    if pattern is not None and not pattern.fullmatch(text):
+        raise RecordingError(f"{variable} must be such as {metadata['such_as']}, not {text!r}")
 
 
 def _parse(variable: str, text: str, kind: type, choices: Sequence[str]) -> int | str:

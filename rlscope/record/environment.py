@@ -59,8 +59,12 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         "RLSCOPE_CUDA_API": settings.cuda_api,
         "RLSCOPE_CUDA_PARTS": settings.cuda_parts,
         "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
+        "RLSCOPE_GPU_SHARE": settings.gpu_share,
+        "RLSCOPE_GPU_CALLS": settings.gpu_calls,
     }
     changes = {variable: value for variable, value in given.items() if value}
+    if settings.gpu_share not in ("", "100%"):
+        changes["RLSCOPE_CUPTI_YIELD"] = "1"  # ending CUPTI would end it for torch.profiler, too
     if settings.cupti:
         changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
     if settings.numpy:

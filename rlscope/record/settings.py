@@ -50,6 +50,12 @@ class Settings:
     """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
     cuda_parts: str = ""
     """Records that CUPTI makes: all, calls or work; as the environment says if empty."""
+    gpu_share: str = ""
+    """How much of the iterations' GPU work is recorded: 100%, auto or N%; as the environment says
+    if empty."""
+    gpu_calls: str = ""
+    """CUDA calls where GPU work is not recorded: always or windows; as the environment says if
+    empty."""
     cuda_graph_trace: str = ""
     """Records of a graph launch: graph or node; as the environment says if empty."""
     numpy: bool = False

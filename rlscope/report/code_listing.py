@@ -18,6 +18,7 @@ _COLUMNS = {
     "total": "number wide",
     "waiting": "number wide",
     "GPU": "number wide",
+    "backward": "number wide",
     "line": "number",
     "source": "",
 }
@@ -28,7 +29,8 @@ _AFTER_TIMES = 2
 
 def render(code: Code) -> str:
     """The element."""
-    columns = [each for each in _COLUMNS if each != "GPU" or code.has_gpu]
+    absent = {"GPU": not code.has_gpu, "backward": not code.backward_ns}
+    columns = [each for each in _COLUMNS if not absent.get(each)]
     files = "\n".join(
         _file(code.key, file, columns, is_open=place < _OPEN)
         for place, file in enumerate(code.files)
@@ -60,6 +62,7 @@ def _data(code: Code) -> dict[str, object]:
         "layers": code.layers,
         "waiting": code.waiting,
         "gpu": code.has_gpu,
+        "backward": code.backward_ns,
         "parts": code.parts,
         "whole_ns": code.whole_ns,
     }

@@ -36,7 +36,18 @@ def totals(rows: Rows) -> list[str]:
             f"{units.plural(row['launches'], 'launch')} were launch-bound: the GPU waited for the "
             "CPU, as its stream was idle when the call ended."
         )
-    return [" ".join(facts), *_problems(row)]
+    return [*_share(row), " ".join(facts), *_problems(row)]
+
+
+def _share(row: dict[str, Any]) -> list[str]:
+    """What was seen, if GPU work was recorded in windows."""
+    if not row["iterations"]:
+        return []
+    return [
+        f"GPU work was recorded in {units.count(row['seen'])} of "
+        f"{units.plural(row['iterations'], 'iteration')} (--gpu-share). Numbers of GPU work are "
+        "of these, and of what came before the first iteration."
+    ]
 
 
 def _gpu_time(busy_ns: int, apart_ns: int) -> str:

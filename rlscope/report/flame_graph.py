@@ -16,10 +16,11 @@ def render(flame: Flame) -> str:
     choice = select(flame.choices)
     zoom = '<button type="button">Zoom out</button>'
     titles = list(flame.measures.values())
+    tools = f"{_switch(flame)}{search}{choice}{zoom}"
     return "\n".join(
         [
             f'<div class="flame" id="{key}">',
-            f'<div class="head"><ul class="legend"></ul>{_switch(flame)}{search}{choice}{zoom}</div>',
+            f'<div class="head"><ul class="legend"></ul>{tools}</div>',
             '<p class="found" aria-live="polite"></p>',
             f'<div class="frames" role="tree" aria-label="{escape(titles[0])}"></div>',
             '<p class="chosen" aria-live="polite"></p>',

@@ -20,7 +20,12 @@ MEANING = {
     "metadata_too_long": "metadata that was too long to keep",
     "cuda_dropped": "records of GPU work that CUPTI had no room for",
     "gpu_work_without_launch": "pieces of GPU work whose launch is not in the trace",
-    "gpu_unfinished": "pieces of GPU work that had not ended when their process did",
+    "gpu_unfinished": "pieces of GPU work that had not ended when their process did, or when "
+    "rlscope ended a window (--gpu-share)",
+    "gpu_unrecorded": "iterations in which GPU work was not, or not all, recorded (--gpu-share). "
+    "Numbers of GPU work are those of the other iterations",
+    "gpu_window_edge": "CUDA calls that were under way when a window of GPU work ended "
+    "(--gpu-share). Their GPU work may be missing",
     "cuda_paused": "gaps in which the program's own profiler had CUPTI (--cupti=yield)",
     "cuda_displaced": "gaps in which another profiler in the process got the records of GPU work",
     "call_site": "CUDA calls with stacks of Python that did not fit. Their GPU time has no line",

@@ -91,6 +91,8 @@ class Code:
     some."""
     has_gpu: bool
     """Whether some part has GPU time."""
+    backward_ns: Sequence[int]
+    """By line: the time of PyTorch's backward in what it made, over all operations. Empty: none."""
     whole_ns: int
     """What shares are of."""
 

@@ -3,8 +3,8 @@
     python tests/benchmarks/line_truth.py [--programs 14] [--seconds 10] [--output FILE]
 
 Each program has ten lines of several kinds: spins, native calls, sleeps, nested helpers, recursion,
-generators, coroutines, callbacks from C, threads that are waited for. Of the lines with at least 5 %
-of a run, the 95 % interval must hold what the line's own stopwatch took, in 95 of 100.
+generators, coroutines, callbacks from C, threads that are waited for. Of the lines with at least
+5 % of a run, the 95 % interval must hold what the line's own stopwatch took, in 95 of 100.
 """
 
 import argparse

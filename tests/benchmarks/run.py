@@ -18,6 +18,7 @@ NAMES = (
     "validation",
     "probes",
     "stacks",
+    "line_truth",
     "startup",
     "ppo_overhead",
     "automatic_calls",

@@ -113,6 +113,8 @@ PLAN = [
     # What does recording cost, by turns inside of one process? (--first cost)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
+    _cost("cost-share-dqn", 55, turn_steps.shared, loop="dqn"),
+    _cost("cost-share-sac", 55, turn_steps.shared, loop="sac"),
     _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
     _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
     _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),
@@ -134,6 +136,7 @@ PLAN = [
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
+    _cost("cost-share-launches", 50, turn_steps.shared, loop="launches"),
     _cost("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
     _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
     _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),

@@ -18,6 +18,7 @@ from gpu_runs import Bench, Failure, Figures, ProgramFailed, Run, check, need
 from support.cuda.trace import KERNEL, MEMCPY, MEMSET, SYNC
 
 SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
+SHARE_SECONDS = {False: 14.0, True: 60.0}
 PROFILER_SECONDS = {False: 10.0, True: 60.0}
 WITHOUT_TORCH = "launches"
 START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
@@ -61,6 +62,47 @@ def profiled(bench: Bench, loop: str) -> Figures:
     said = keeping(file, lambda: bench.plain("profiler_turns.py", *arguments))
     per = {"launch": said["launches"]}
     return {"loop": loop, **block_figures.of_blocks(block_figures.read(file), per)}
+
+
+def shared(bench: Bench, loop: str) -> Figures:
+    """What windows of GPU work cost a loop: by its mean iteration against its median, which has
+    none, and by the same of the plain loop."""
+    need_loop(loop)
+    arguments = (loop, f"{SHARE_SECONDS[bench.patient]}", f"{bench.left() / 3:.1f}")
+    figures: Figures = {
+        "loop": loop,
+        "plain": over_median(bench.plain("share_loop.py", *arguments)),
+    }
+    for share in ("10%", "auto"):
+        options = ("--gpu-share", share)
+        run = bench.record_once("share_loop.py", *arguments, prof=options)
+        (seen,) = run.trace.query(
+            "SELECT SUM(gpu_recorded) / SUM(complete) AS share FROM iteration"
+            " WHERE source = 'explicit'"
+        )
+        losses = run.trace.query("SELECT kind, count FROM loss")
+        figures[share] = {
+            **over_median(run.said),
+            "seen": round(float(seen["share"]), 4),
+            "losses": losses,
+            "kernels": len(run.work(KERNEL)),
+            "note": run.note(),
+        }
+        check(bool(figures[share]["kernels"]), f"no kernel was recorded with {share}", figures)
+    return figures
+
+
+def over_median(said: Figures) -> Figures:
+    """How much longer the mean iteration is than the median: in all, and by quarter of the run."""
+    times = numpy.array(said["times_ns"])
+    usual = float(numpy.median(times))
+    quarters = [float(part.mean() / usual - 1) for part in numpy.array_split(times, 4)]
+    return {
+        "iterations": len(times),
+        "median_us": round(usual / 1e3, 1),
+        "over_median_percent": round(100 * (float(times.mean()) / usual - 1), 2),
+        "quarters_percent": [round(100 * each, 2) for each in quarters],
+    }
 
 
 def need_loop(loop: str) -> None:

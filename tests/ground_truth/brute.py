@@ -312,10 +312,16 @@ def _iterations(final: State) -> list[Iteration]:
             change.time_ns,
             end - change.time_ns,
             followed or final.rules.last_iteration == "is complete",
+            followed and not _is_unseen(final, number),
             change.value,
         )
         for number, (change, end, followed) in enumerate(_with_ends(final, final.iterations))
     ]
+
+
+def _is_unseen(final: State, iteration: int) -> bool:
+    """Whether some GPU work of it was not recorded: the begin of the next one says so."""
+    return final.unseen[iteration + (final.rules.gpu_recorded == "by the next record")]
 
 
 def _transitions(final: State, iterations: list[Iteration]) -> list[Transition]:

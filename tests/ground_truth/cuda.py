@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ground_truth.brute import loop_of
 from ground_truth.cuda_process import Call, Cuda, find_calls, owner_at
+from ground_truth.idle import idle_times
 from ground_truth.raw import Gpu, GpuWork, RawProcess
 from ground_truth.relations import (
     UNLINKED,
@@ -56,6 +57,7 @@ def relations(process: RawProcess, rules: CudaRules = RIGHT) -> Rows:
         "sync": _syncs(cuda),
         "gpu_time": _gpu_times(cuda),
         "call_site": _call_sites(cuda),
+        "idle": idle_times(cuda),
         "loss": [Loss("gpu_work_without_launch", unlinked)] if unlinked else [],
     }
     return {relation: sorted(rows) for relation, rows in found.items()}

@@ -7,11 +7,11 @@
 -- Leaves a table x_<relation> for each. No call may start at the very end of the process: a segment
 -- has to begin there.
 
--- Recorded calls with their operations: (thread, name, correlation, status, site, start_ns, end_ns,
--- operation). No call begins before the one before it ended.
+-- Recorded calls with their operations: (thread, ord, name, correlation, status, site, start_ns,
+-- end_ns, operation). No call begins before the one before it ended.
 CREATE OR REPLACE TEMP TABLE call AS
 WITH forwards AS (
-    SELECT thread, name, correlation, status, site,
+    SELECT thread, ord, name, correlation, status, site,
         LEAST(p.end_ns, GREATEST(p.start_ns, c.start_ns, COALESCE(MAX(c.end_ns) OVER (
             PARTITION BY thread ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
             p.start_ns))) AS start_ns,
@@ -19,7 +19,7 @@ WITH forwards AS (
             PARTITION BY thread ORDER BY ord))) AS end_ns
     FROM cuda_call AS c, process AS p
 )
-SELECT f.thread, f.name, f.correlation, f.status, f.site, f.start_ns,
+SELECT f.thread, f.ord, f.name, f.correlation, f.status, f.site, f.start_ns,
     LEAST(f.end_ns, win.end_ns, life.end_ns) AS end_ns,
     CASE WHEN s.outer_ns IS NULL AND NOT s.is_main THEN p.operation ELSE s.operation END
         AS operation
@@ -165,6 +165,63 @@ SELECT COALESCE(stack, '') AS stack,
 FROM part CROSS JOIN loop LEFT JOIN known_stack ON node = site
 WHERE EXISTS (SELECT 1 FROM call WHERE site <> 0)
 GROUP BY ALL;
+
+-- Reasons of CUDA calls: (thread, start_ns, end_ns, reason). A copy goes on until the thread submits
+-- something or waits.
+CREATE OR REPLACE TEMP TABLE call_reason AS
+WITH copy AS (
+    SELECT correlation, ARG_MIN(how, (start_ns, device, context, stream, id)) AS how
+    FROM gpu_work WHERE kind = 'MEMCPY' AND correlation <> 0 GROUP BY correlation
+),
+known AS (
+    SELECT call.*, COALESCE(name LIKE 'cudaMemcpy%' AND how & 15 = 1 AND how >> 4 = 1, FALSE)
+        AS copies, COALESCE(how & 15 = 2 AND how >> 4 = 1, FALSE) AS fetches
+    FROM call LEFT JOIN copy USING (correlation)
+),
+followed AS (
+    SELECT *, COALESCE(LAST_VALUE(CASE WHEN copies THEN TRUE WHEN name LIKE '%Synchronize'
+        OR name LIKE 'cudaMemcpy%' OR name = 'cudaLaunchKernel' THEN FALSE END IGNORE NULLS)
+        OVER (PARTITION BY thread ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+        FALSE) AS after_copy
+    FROM known
+)
+SELECT thread, start_ns, end_ns, CASE
+    WHEN copies OR (after_copy AND name LIKE '%Synchronize') THEN 'copy'
+    WHEN name LIKE '%Synchronize' OR name = 'cudaMemcpy' THEN 'synchronisation'
+    WHEN name = 'cudaMemcpyAsync' AND fetches THEN 'synchronisation'
+    WHEN name = 'cudaMalloc' THEN 'allocation'
+    WHEN name = 'cuModuleLoadData' THEN 'compilation'
+    ELSE 'launch' END AS reason
+FROM followed;
+
+-- The thread that decides: of those that count and are in the layer of the process, the owner, the
+-- main thread without an owner, or the first one.
+CREATE OR REPLACE TEMP TABLE x_idle AS
+WITH inside AS (
+    SELECT p.*, t.thread AS number, t.function,
+        COALESCE(t.thread = owner.thread, t.is_main) AS is_first
+    FROM process_state AS p
+    LEFT JOIN owner ON owner.start_ns = p.start_ns
+    LEFT JOIN thread_state AS t ON t.start_ns = p.start_ns AND t.layer = p.layer
+        AND p.operation <> '(not recorded)'
+        AND (t.thread = owner.thread
+            OR (t.outer_ns IS NULL AND (owner.thread IS NULL OR NOT t.is_main)))
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY p.start_ns
+        ORDER BY t.thread IS NULL, NOT COALESCE(t.thread = owner.thread, t.is_main), t.thread) = 1
+)
+SELECT stage, operation,
+    ['none', 'wait', 'python', 'simulator', 'framework', 'cuda_api'][layer + 1] AS layer, busy,
+    CASE
+        WHEN layer = 5 THEN (SELECT reason FROM call_reason AS c WHERE c.thread = number
+            AND c.start_ns <= i.start_ns AND c.end_ns > i.start_ns)
+        WHEN layer = 1 AND function = 'gil' THEN 'thread'
+        WHEN layer = 1 AND function LIKE 'sleep|%' THEN 'sleep'
+        WHEN layer = 1 THEN 'process'
+        WHEN layer = 2 AND function LIKE 'gc:%' THEN 'collection'
+        ELSE ['none', NULL, 'python', 'simulator', 'framework'][layer + 1]
+    END AS reason,
+    SUM(end_ns - start_ns)::BIGINT
+FROM inside AS i JOIN stage USING (start_ns) GROUP BY ALL;
 
 CREATE OR REPLACE TEMP TABLE x_loss AS
 SELECT 'gpu_work_without_launch', COUNT(*) FROM work WHERE call_end_ns IS NULL HAVING COUNT(*) > 0;

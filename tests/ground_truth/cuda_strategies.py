@@ -5,6 +5,7 @@ work of several devices, contexts and streams, work without a launch and launche
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 
 from hypothesis import strategies as st
 
@@ -20,7 +21,19 @@ NO_STREAM = (1 << 32) - 1
 _start = st.integers(0, LATEST)
 _length = st.sampled_from(LENGTHS)
 _least = st.sampled_from((0, 2, 4))
-_name = st.sampled_from(("cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize"))
+_name = st.sampled_from(
+    (
+        "cudaLaunchKernel",
+        "cudaMemcpyAsync",
+        "cudaMemcpyAsync",
+        "cudaMemcpy",
+        "cudaDeviceSynchronize",
+        "cudaStreamSynchronize",
+        "cudaEventQuery",
+        "cudaMalloc",
+        "cuModuleLoadData",
+    )
+)
 _status = st.sampled_from((0, 0, 0, 1, 600))
 _direction = st.sampled_from((1, 2, 8, 9, 10))
 _memory = st.sampled_from((0, 1, 2, 3))
@@ -29,12 +42,17 @@ _place = st.sampled_from(((0, 1), (0, 1), (1, 2), (0, 3)))
 _kind = st.sampled_from((Gpu.KERNEL,) * 4 + (Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH, Gpu.OVERHEAD))
 
 
+# What a copy with a wait of its own may look like.
+_COPY = ["cudaMemcpyAsync", "cudaEventQuery", "cudaStreamSynchronize"]
+
+
 @st.composite
 def _calls(draw: st.DrawFn, sites: st.SearchStrategy[int]) -> list[CudaCall]:
     spans = draw(st.lists(st.tuples(_start, _length), min_size=draw(_least), max_size=6))
+    names = draw(st.sampled_from((_COPY, [], [])))
     return [
-        CudaCall(start, start + length, draw(_name), status=draw(_status), site=draw(sites))
-        for start, length in sorted(spans)
+        CudaCall(start, start + length, name or draw(_name), status=draw(_status), site=draw(sites))
+        for (start, length), name in zip_longest(sorted(spans), names[: len(spans)])
     ]
 
 
@@ -55,6 +73,20 @@ def _work(draw: st.DrawFn, correlations: list[int]) -> GpuWork:
         how if kind in (Gpu.MEMCPY, Gpu.MEMSET) else 0,
         draw(st.sampled_from((0, 3))),
     )
+
+
+@st.composite
+def _copies(draw: st.DrawFn, drawn: list[RawThread]) -> list[GpuWork]:
+    """What calls that copy between host and device did; some did it twice."""
+    works = []
+    for call in [call for thread in drawn for call in thread.cuda_calls]:
+        for _ in range(draw(st.sampled_from((0, 1, 1, 2)))):
+            if call.name.startswith("cudaMemcpy"):
+                start, length = draw(_start), draw(_length)
+                how = draw(st.sampled_from((1, 1, 2))) | draw(st.sampled_from((1, 1, 2))) << 4
+                work = GpuWork(start, start + length, Gpu.MEMCPY, correlation=call.correlation)
+                works.append(work._replace(how=how))
+    return works
 
 
 @st.composite
@@ -98,7 +130,8 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
     """A process of one to three threads that lasts at least `shortest`."""
     flavour = draw(st.sampled_from(sorted(FLAVOURS)))
     others = draw(st.lists(threads(flavour, main=False), max_size=2))
-    drawn = [draw(threads(flavour, main=True)), *others]
+    main = draw(threads(flavour, main=True))
+    drawn = [*others, main] if draw(st.booleans()) else [main, *others]
     if flavour != "windows" and draw(st.booleans()):
         drawn = [_without_windows(thread) for thread in drawn]
     stack_nodes = draw(nodes())
@@ -108,6 +141,7 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
     ids = [call.correlation for thread in drawn for call in thread.cuda_calls] or [UNKNOWN]
     works = draw(st.lists(_work(ids), min_size=2 * draw(_least), max_size=10))
     works += draw(st.lists(_sync(ids), min_size=draw(_least) // 2, max_size=4))
+    works += draw(_copies(drawn))
     start = draw(st.sampled_from((0, 0, 2)))
     length = draw(st.sampled_from([each for each in (100, 100, 60, 25, 10) if each >= shortest]))
     return RawProcess(

@@ -17,7 +17,8 @@ from typing import NamedTuple
 # Native functions of the generated programs and the layer their library belongs to; and waits.
 FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
              "backward": "framework", "pickle:loads": "python", "gil": "wait",
-             "pipe 7|posix.read": "wait", "sleep|posix.read": "wait"}  # fmt: skip
+             "pipe 7|posix.read": "wait", "sleep|posix.read": "wait",
+             "gc:generation 1": "python"}  # fmt: skip
 
 
 class Kind(IntEnum):
@@ -113,9 +114,9 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic), gaps (records lost), waits for room (nanoseconds), short waits
-    (how many), segments
-    (Auto, or NAMED_STATE and a name), resolves and probes (how long, in ticks: they have no part in
+    any), iterations (1 = automatic, 2 = GPU work of the one before is missing), gaps (records
+    lost), waits for room (nanoseconds), short waits (how many), segments (Auto, or NAMED_STATE and
+    a name), resolves and probes (how long, in ticks: they have no part in
     time; `name` WAIT_PROBE: of a wait), `value` for progress."""
 
     time_ns: int

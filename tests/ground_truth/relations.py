@@ -125,6 +125,7 @@ class Iteration(NamedTuple):
     start_ns: int
     duration_ns: int
     complete: bool
+    gpu_recorded: bool
     source: str
 
 
@@ -243,6 +244,15 @@ class GpuTime(NamedTuple):
     launched_ns: int
 
 
+class Idle(NamedTuple):
+    stage: str
+    operation: str
+    layer: str
+    gpu_busy: bool
+    reason: str
+    duration_ns: int
+
+
 class Loss(NamedTuple):
     kind: str
     count: int
@@ -286,6 +296,7 @@ CUDA_RELATIONS = {
     "sync": Sync,
     "gpu_time": GpuTime,
     "call_site": CallSite,
+    "idle": Idle,
     "loss": Loss,
 }
 """Those that only the pass over CUDA calls and GPU work answers with."""

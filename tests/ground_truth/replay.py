@@ -22,6 +22,7 @@ from ground_truth.state import (
     State,
     ThreadState,
     innermost,
+    is_collection,
     layer_in_frames,
     open_operations,
     own_path,
@@ -194,6 +195,8 @@ def _call(state: State, thread: ThreadState, event: Event) -> None:
     outermost = not thread.frames or not thread.frames[-1].function
     if layer == "wait" and state.rules.wait_in_call == "is a frame of its own":
         outermost = True
+    if is_collection(function) and state.rules.collection_in_call == "is a frame of its own":
+        outermost = True
     own = own_path(thread, state.rules)
     _push_frame(state, thread, Frame(function, layer, event.time_ns, own, outermost, event.order))
 
@@ -217,6 +220,8 @@ def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
     thread.frames.append(frame)
     after = layer_in_frames(state, thread, frame.start_ns)
     if frame.layer == "wait" and state.rules.wait_transitions == "are none":
+        return
+    if is_collection(frame.function) and state.rules.collection_transitions == "are none":
         return
     if not cuda_call_goes_on(state, thread, frame.start_ns):
         count_transition(state, thread, frame.start_ns, before, after)
@@ -289,7 +294,7 @@ def _phase(state: State, thread: ThreadState, event: Event) -> None:
 
 
 def _iteration(state: State, thread: ThreadState, event: Event) -> None:
-    source = AUTOMATIC if event.item.number else EXPLICIT
+    source = AUTOMATIC if event.item.number & 1 else EXPLICIT
     if source == AUTOMATIC and EXPLICIT in state.iterating:
         if state.rules.automatic_iterations == "end at the first explicit":
             return
@@ -298,6 +303,7 @@ def _iteration(state: State, thread: ThreadState, event: Event) -> None:
         state.losses["iteration_of_other_thread"] += 1
         return
     state.iterations.append(_change(state, event.time_ns, source))
+    state.unseen.append(event.item.number & 2 != 0)
 
 
 def _change(state: State, time_ns: int, value: str) -> Change:

@@ -103,6 +103,11 @@ class Rules:
     wait_in_call: Literal["is a frame of its own", "belongs to the outermost"] = (
         "is a frame of its own"
     )
+    # Collections of garbage.
+    collection_in_call: Literal["is a frame of its own", "belongs to the outermost"] = (
+        "is a frame of its own"
+    )
+    collection_transitions: Literal["are none", "are counted"] = "are none"
     wait_operation: Literal["of the thread", "takes the owner's"] = "of the thread"
     wait_transitions: Literal["are none", "are counted"] = "are none"
     repeated_polls: Literal["are for what ends them", "are for time"] = "are for what ends them"
@@ -124,6 +129,7 @@ class Rules:
     )
     iteration_edges: Literal["split", "by the instance"] = "split"
     last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
+    gpu_recorded: Literal["by the next record", "by its own record"] = "by the next record"
     before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
     per_iteration: Literal["complete ones", "all"] = "complete ones"
     rate_counts: Literal["those in complete iterations", "those in iterations", "all"] = (
@@ -192,6 +198,25 @@ class CudaRules(Rules):
     simultaneous_work: Literal["is the first one's", "is the last one's"] = "is the first one's"
     site_stage: Literal["of the call", "of the work"] = "of the call"
     call_sites: Literal["if one is known", "always"] = "if one is known"
+    # Reasons.
+    reason_of: Literal["the owner, else the first thread", "the first thread"] = (
+        "the owner, else the first thread"
+    )
+    reason_without_owner: Literal["of the main thread", "of the first thread"] = (
+        "of the main thread"
+    )
+    reason_of_waits: Literal["by their kinds", "another process"] = "by their kinds"
+    reason_of_collections: Literal["is their own", "is python"] = "is their own"
+    copy_from_pageable: Literal["is a copy", "is like any other"] = "is a copy"
+    copy_from_pinned: Literal["is like any other", "is a copy"] = "is like any other"
+    copy_to_host: Literal["waits if to pageable memory", "always waits", "is a launch"] = (
+        "waits if to pageable memory"
+    )
+    copy_without_async: Literal["waits", "is a launch"] = "waits"
+    wait_after_copy: Literal["is the copy's", "is synchronisation"] = "is the copy's"
+    submission_after_copy: Literal["ends it", "changes nothing"] = "ends it"
+    query_after_copy: Literal["changes nothing", "ends it"] = "changes nothing"
+    copies_of_one_id: Literal["the first", "the last"] = "the first"
 
 
 def mutations(rules: type[Rules] = Rules) -> list[tuple[str, str]]:

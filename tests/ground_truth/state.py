@@ -103,6 +103,7 @@ class State:
     iterating: dict[str, int] = field(default_factory=dict)  # source -> thread that owns its count
     phases: list[Change] = field(default_factory=list)
     iterations: list[Change] = field(default_factory=list)
+    unseen: list[bool] = field(default_factory=list)  # before each begin: some GPU work was
     progress: list[tuple[int, float, float]] = field(default_factory=list)
     entered: list[Path] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
@@ -181,13 +182,22 @@ def base_layer(state: State, thread: ThreadState, now: int) -> str:
 def layer_in_frames(state: State, thread: ThreadState, now: int) -> str:
     """The layer without CUDA calls: of the outermost native call since the last callback."""
     layer = base_layer(state, thread, now)
-    for frame in thread.frames:
-        nested = frame.function and not frame.outermost
-        if nested and state.rules.nested_calls == "belong to the outermost":
-            continue
+    for frame in counted_frames(state, thread):
         if frame.function or state.rules.callback == "is python":
             layer = frame.layer
     return layer
+
+
+def counted_frames(state: State, thread: ThreadState) -> list[Frame]:
+    """Those that are not a part of the call around them, the innermost last."""
+    if state.rules.nested_calls != "belong to the outermost":
+        return thread.frames
+    return [frame for frame in thread.frames if frame.outermost or not frame.function]
+
+
+def is_collection(function: str) -> bool:
+    """Whether the function is a run of the garbage collector."""
+    return function.startswith("gc:generation ")
 
 
 def in_cuda_call(state: State, thread: ThreadState, now: int) -> bool:
@@ -212,17 +222,23 @@ def thread_layer(state: State, thread: ThreadState, now: int) -> str:
 
 def process_layer(state: State, now: int) -> str:
     """The deepest layer over the owner and the threads that work for it."""
+    rules = state.rules
+    layers = [thread_layer(state, each, now) for each in counted_threads(state)]
+    choose = min if rules.layer == "shallowest" else max
+    order = [*LAYERS[:1], *LAYERS[2:], "wait"] if rules.wait_layer == "deepest" else LAYERS
+    return choose(layers, key=order.index, default="none")
+
+
+def counted_threads(state: State) -> list[ThreadState]:
+    """The owner and the threads that work for it."""
     rules, owning = state.rules, owner(state)
-    layers = [
-        thread_layer(state, each, now)
+    return [
+        each
         for each in state.threads
         if each is owning
         or rules.layer_of == "all threads"
         or (rules.layer_of != "owner only" and works_for(each, owning, rules))
     ]
-    choose = min if rules.layer == "shallowest" else max
-    order = [*LAYERS[:1], *LAYERS[2:], "wait"] if rules.wait_layer == "deepest" else LAYERS
-    return choose(layers, key=order.index, default="none")
 
 
 def works_for(thread: ThreadState, owning: ThreadState | None, rules: Rules) -> bool:
@@ -240,6 +256,7 @@ def gpu_busy(state: State, now: int) -> bool:
         work
         for span, work in state.streams.gpu
         if span.start_ns <= now < span.end_ns
+        and work.kind is not Gpu.OVERHEAD
         and (work.kind is not Gpu.SYNC or rules.gpu_kinds == "work and synchronisation")
     ]
     return len(running) > (1 if rules.gpu == "two at once" else 0)

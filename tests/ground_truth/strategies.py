@@ -59,7 +59,7 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
     if kind is Kind.TASK:
         return st.integers(0, 2).map(lambda task: Item(0, kind, number=task))
     if kind is Kind.ITERATION:
-        return st.integers(0, 1).map(lambda automatic: Item(0, kind, number=automatic))
+        return st.integers(0, 3).map(lambda flags: Item(0, kind, number=flags))
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
     if kind in (Kind.PROBE, Kind.PROBE_RECORD):

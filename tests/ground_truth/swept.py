@@ -65,11 +65,13 @@ def sweep_cuda(process: RawProcess) -> Rows:
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
         )
-        found = trace.cuda_relations(
-            0, loop=loop[0] if loop else None, most_paths=process.most_paths
-        )
-        texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
-        return {name: texts.rows(name, found[name], CUDA_RELATIONS) for name in CUDA_RELATIONS}
+        times = {"loop": loop[0] if loop else None, "most_paths": process.most_paths}
+        rows: Rows = {}
+        for found in (trace.cuda_relations(0, **times), trace.idle(0, **times)):
+            texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+            for name in CUDA_RELATIONS.keys() & found.keys():
+                rows[name] = texts.rows(name, found[name], CUDA_RELATIONS)
+        return rows
 
 
 def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -141,7 +143,7 @@ class _Texts:
             return self._names[value] if isinstance(value, int) else value
         if field in ("layer", "from_layer", "to_layer"):
             return _trace.LAYERS[value]
-        if field in ("gpu_busy", "complete"):
+        if field in ("gpu_busy", "complete", "gpu_recorded"):
             return bool(value)
         if field in ("start_ns", "end_ns"):
             return value - ORIGIN_NS

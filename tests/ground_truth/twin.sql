@@ -287,7 +287,7 @@ SELECT thread, ord, CASE WHEN place <= most_paths AND names <= 512 THEN path ELS
 FROM ranked, process;
 
 -- Begins and ends of native calls and callbacks, numbered per epoch; a complete call is two steps:
--- (thread, win, epoch, step, time_ns, what, layer); layer 1: a wait.
+-- (thread, win, epoch, step, time_ns, what, layer, name); layer 1: a wait.
 CREATE OR REPLACE TEMP TABLE frame_step AS
 WITH halved AS (
     SELECT thread, win, epoch, ord, 0 AS half, time_ns, name,
@@ -298,27 +298,31 @@ WITH halved AS (
     SELECT thread, win, epoch, ord, 1, returns_ns, name, 'CALL_END'
     FROM recorded WHERE kind = 'CALL'
 )
-SELECT thread, win, epoch, time_ns, what, COALESCE(layer, 2) AS layer,
+SELECT thread, win, epoch, time_ns, what, COALESCE(layer, 2) AS layer, name,
        ROW_NUMBER() OVER (PARTITION BY thread, win, epoch ORDER BY ord, half) AS step
 FROM halved LEFT JOIN function USING (name);
 
--- The calls and callbacks open after each step, outermost first, as 'c' (call), 'w' (wait) and 'b'
--- (callback) with their layers: (thread, win, epoch, step, kinds, layers).
+-- The calls and callbacks open after each step, outermost first, as 'c' (call), 'w' (wait), 'g'
+-- (collection) and 'b' (callback) with their layers and names: (thread, win, epoch, step, kinds,
+-- layers, names).
 CREATE OR REPLACE TEMP TABLE frame AS
-WITH RECURSIVE replayed(thread, win, epoch, step, kinds, layers) AS (
-    SELECT DISTINCT thread, win, epoch, 0::BIGINT, '', []::INT[] FROM frame_step
+WITH RECURSIVE replayed(thread, win, epoch, step, kinds, layers, names) AS (
+    SELECT DISTINCT thread, win, epoch, 0::BIGINT, '', []::INT[], []::TEXT[] FROM frame_step
     UNION ALL
     SELECT r.thread, r.win, r.epoch, s.step,
         CASE s.what
-            WHEN 'CALL_BEGIN' THEN r.kinds || CASE s.layer WHEN 1 THEN 'w' ELSE 'c' END
+            WHEN 'CALL_BEGIN' THEN r.kinds || CASE WHEN s.layer = 1 THEN 'w'
+                WHEN s.name LIKE 'gc:generation %' THEN 'g' ELSE 'c' END
             WHEN 'CALLBACK_BEGIN' THEN r.kinds || 'b'
-            WHEN 'CALL_END' THEN CASE WHEN regexp_matches(r.kinds, '[cw]')
-                THEN regexp_replace(r.kinds, '[cw]b*$', '') ELSE r.kinds END
+            WHEN 'CALL_END' THEN CASE WHEN regexp_matches(r.kinds, '[cgw]')
+                THEN regexp_replace(r.kinds, '[cgw]b*$', '') ELSE r.kinds END
             ELSE CASE WHEN r.kinds LIKE '%b%'
-                THEN regexp_replace(r.kinds, 'b[cw]*$', '') ELSE r.kinds END
+                THEN regexp_replace(r.kinds, 'b[cgw]*$', '') ELSE r.kinds END
         END AS kinds,
         CASE WHEN s.what LIKE '%BEGIN' THEN list_append(r.layers[:length(r.kinds)], s.layer)
-             ELSE r.layers END
+             ELSE r.layers END,
+        CASE WHEN s.what LIKE '%BEGIN' THEN list_append(r.names[:length(r.kinds)], s.name)
+             ELSE r.names END
     FROM replayed AS r JOIN frame_step AS s
       ON s.thread = r.thread AND s.win = r.win AND s.epoch = r.epoch AND s.step = r.step + 1
 )
@@ -387,12 +391,13 @@ SELECT s.*,
         '(none)') AS phase,
     s.win IS NOT NULL AND EXISTS (
         SELECT 1 FROM gpu_work
-        WHERE kind <> 'SYNC' AND gpu_work.start_ns <= s.start_ns AND gpu_work.end_ns > s.start_ns
+        WHERE kind NOT IN ('SYNC', 'OVERHEAD') AND gpu_work.start_ns <= s.start_ns AND gpu_work.end_ns > s.start_ns
     ) AS busy
 FROM segment AS s;
 
 -- Every living thread in every segment: the stack's both ends and the layer.
--- (start_ns, thread, is_main, outer_ns, outer_operation, operation, layer); outer_ns NULL: nothing open.
+-- (start_ns, thread, is_main, outer_ns, outer_operation, operation, layer, function); outer_ns NULL:
+-- nothing open; function: of the wait or collection that it is in.
 CREATE OR REPLACE TEMP TABLE thread_state AS
 WITH living AS (
     SELECT s.start_ns, s.win, life.thread, is_main, is_python, COALESCE((
@@ -412,7 +417,8 @@ stack AS (
     GROUP BY l.start_ns, l.thread
 ),
 in_frame AS (
-    SELECT l.start_ns, l.thread, ARG_MAX(f.kinds, f.step) AS kinds, ARG_MAX(f.layers, f.step) AS layers
+    SELECT l.start_ns, l.thread, ARG_MAX(f.kinds, f.step) AS kinds,
+        ARG_MAX(f.layers, f.step) AS layers, ARG_MAX(f.names, f.step) AS names
     FROM living AS l
     JOIN frame_step AS s ON s.thread = l.thread AND s.win = l.win AND s.time_ns <= l.start_ns
     JOIN frame AS f
@@ -426,16 +432,18 @@ SELECT l.start_ns, l.thread, l.is_main, outer_ns, outer_operation, COALESCE(oper
         WHEN l.win IS NULL THEN 0
         WHEN EXISTS (SELECT 1 FROM cuda WHERE cuda.thread = l.thread
                      AND cuda.start_ns <= l.start_ns AND cuda.end_ns > l.start_ns) THEN 5
-        WHEN regexp_matches(kinds, 'w[cw]*$') THEN 1
-        -- A wait, also with calls inside; else the outermost call since the last callback; just after a
-        -- callback, python.
+        WHEN regexp_matches(kinds, '[gw]c*$') THEN layers[length(regexp_replace(kinds, 'c*$', ''))]
+        -- A wait or a collection, also with calls inside; else the outermost call since the last
+        -- callback; just after a callback, python.
         WHEN kinds LIKE '%c' THEN layers[length(regexp_replace(kinds, 'c+$', '')) + 1]
         WHEN kinds LIKE '%b' THEN 2
         WHEN l.is_python
          AND (NOT l.is_main OR l.start_ns >= COALESCE(p.python_begin_ns, l.start_ns))
          AND l.start_ns < COALESCE(p.python_end_ns, l.start_ns + 1) THEN 2
         ELSE 0
-    END AS layer
+    END AS layer,
+    CASE WHEN regexp_matches(kinds, '[gw]c*$') THEN names[length(regexp_replace(kinds, 'c*$', ''))]
+    END AS function
 FROM living AS l CROSS JOIN process AS p
 LEFT JOIN stack ON stack.start_ns = l.start_ns AND stack.thread = l.thread
 LEFT JOIN in_frame ON in_frame.start_ns = l.start_ns AND in_frame.thread = l.thread;
@@ -462,7 +470,7 @@ GROUP BY a.start_ns, a.end_ns, a.win, a.phase, a.busy;
 -- the automatic ones end with the first of the program's own.
 CREATE OR REPLACE TEMP TABLE iteration AS
 WITH record AS (
-    SELECT thread, win, time_ns, number = 1 AS automatic,
+    SELECT thread, win, time_ns, number & 1 = 1 AS automatic,
         ROW_NUMBER() OVER (ORDER BY time_ns, said_ns, thread, ord) AS place
     FROM recorded WHERE kind = 'ITERATION'
 ),

@@ -30,8 +30,11 @@ from support.cuda.simcuda_runs import built
 ACCEPTANCE = Path(__file__).parents[1] / "gpu" / "acceptance.py"
 LAUNCHES, CALLS = 50, 52
 """What an iteration of loops/launches.py makes: it copies once and waits once, too."""
-LONGER = ("cost-launches", "cost-off-launches", "cost-twins-launches")
-"""Steps of more modes than the others have."""
+LONGER = {
+    "cost-launches": 18, "cost-off-launches": 18, "cost-twins-launches": 18,
+    "cost-share-launches": 80,
+}  # fmt: skip
+"""Seconds of steps that have more modes, or more processes, than the others."""
 CHEAP_NS = 400
 """Less than this for a call counts as nothing, in short blocks of a busy machine."""
 
@@ -51,7 +54,7 @@ def figures(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
 
     @cache
     def of_step(step: str) -> Figures:
-        limit = 18 if step in LONGER else 14
+        limit = LONGER.get(step, 14)
         folder = tmp_path_factory.mktemp(step)
         answer = answer_of(folder, kit, step, limit, **COSTS, **ATTACHED)
         assert (answer["status"], answer["reason"]) == ("PASS", ""), answer
@@ -125,7 +128,7 @@ def test_what_each_way_to_turn_it_off_leaves_is_what_is_planted(
 def test_what_stays_is_told_beside_a_process_without_cupti(
     figures: Callable[[str], Figures],
 ) -> None:
-    found = figures("cost-twins-launches")
+    found = figures("cost-twins-launches", "cost-share-launches")
     assert found["refused"] == {}
     counts = found["counts_per_iteration"]
     assert counts["on"]["kernels"] == [LAUNCHES, LAUNCHES]
@@ -138,9 +141,18 @@ def test_what_stays_is_told_beside_a_process_without_cupti(
 
 @pytest.mark.slow
 def test_only_finalizing_frees_what_stays(figures: Callable[[str], Figures]) -> None:
-    found = figures("cost-twins-launches")["against_never"]
+    found = figures("cost-twins-launches", "cost-share-launches")["against_never"]
     left = {mode: each["cpu"]["median"] for mode, each in found.items()}
     assert left["on"] > left["unsubscribed"] > 2 * abs(left["finalized"])
+
+
+def test_windows_are_measured_by_the_share_that_they_see(
+    figures: Callable[[str], Figures],
+) -> None:
+    found = figures("cost-share-launches")
+    assert found["plain"]["iterations"] > 10
+    assert 0 < found["10%"]["seen"] < 0.6
+    assert found["auto"]["seen"] == 1  # a short program
 
 
 @pytest.mark.parametrize("kind", ["threads", "graphs"])

@@ -212,7 +212,9 @@ _MEASURES = """
 return [...document.querySelectorAll("#flame-graph fieldset label")].map((each) =>
   [each.textContent.trim(), each.querySelector("input").checked]);
 """
-_LEGEND = "return [...document.querySelectorAll('#flame-graph .legend li')].map((each) => each.textContent)"
+_LEGEND = """
+return [...document.querySelectorAll("#flame-graph .legend li")].map((each) => each.textContent);
+"""
 
 
 def test_a_switch_makes_frames_as_wide_as_their_gpu_time(
@@ -308,6 +310,36 @@ def test_an_operation_is_chosen_in_each_panel(opened: ReportPage, trace: Relatio
     _choose(opened, "#source", operation_choices.ALL)
     assert _frames(opened) == all_frames
     assert _listing(opened) == before
+
+
+def _backward_cells(page: ReportPage) -> dict[str, str]:
+    """Line -> what column "backward" says; lines where that is blank are left out."""
+    return {line: text for line, text in page.texts(_BACKWARD) if text}
+
+
+_BACKWARD = """
+return [...document.querySelectorAll("#source [data-line]")].map((row) => {
+  const heads = [...row.closest("table").querySelectorAll("thead th")];
+  const place = heads.findIndex((each) => each.textContent === "backward");
+  return [row.querySelector("th").textContent, row.children[place].textContent];
+});
+"""
+
+
+def test_a_line_has_the_time_of_its_backward_over_all_operations(
+    opened: ReportPage, trace: Relations
+) -> None:
+    rows = trace.sql(
+        "SELECT CAST(line AS VARCHAR), CAST(SUM(backward_ns) AS BIGINT) FROM backward_line"
+        " WHERE line = 8 GROUP BY line"
+    )
+    ((line, backward_ns),) = rows
+    assert _backward_cells(opened) == {line: units.duration(backward_ns)}
+    ((path,),) = trace.sql("SELECT operation FROM stack_time WHERE operation LIKE '%/%' LIMIT 1")
+    _choose(opened, "#source", path)
+    assert _backward_cells(opened) == {}
+    _choose(opened, "#source", operation_choices.ALL)
+    assert _backward_cells(opened) == {line: units.duration(backward_ns)}
 
 
 _LISTING = """

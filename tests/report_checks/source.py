@@ -21,19 +21,21 @@ def check(page: ReportPage, trace: Trace) -> None:
     texts = dict(trace.sql("SELECT line, text FROM source_text"))
     assert page.table("source", "a.py: ") == _listing(trace, found, texts, whole)
     table = page.table("source", "Table: the hottest lines")
-    assert [[*row[:4], row[6], *row[8:]] for row in table] == [
+    corrected = _corrected(trace)
+    assert [[*row[:4], *row[6:8], *row[9:]] for row in table] == [
         [
             f"a.py:{line}",
             function,
             units.duration(own),
             units.share(own, whole),
+            units.duration(corrected[line]),
             units.duration(total),
             units.duration_or_blank(gpu),
             units.label(texts[line].strip(), 60),
         ]
         for line, function, own, total, _, gpu in found
     ]
-    assert any(row[8] for row in table)
+    assert any(row[9] for row in table)
     assert page.texts(_JUMP) == [
         f"{units.share(own, whole)} a.py:{line} {texts[line].strip()}"
         for line, _, own, *_ in found
@@ -52,6 +54,24 @@ def _lines(trace: Trace) -> list[Any]:
             " GROUP BY line ORDER BY own DESC, total DESC"
         )
     )
+
+
+def _corrected(trace: Trace) -> dict[int, int]:
+    """Own time of each line, of each state as much as its records leave."""
+    columns = "stage, operation, layer, SUM(corrected_ns), SUM(duration_ns)"
+    states = {
+        (stage, operation, layer): corrected / duration
+        for stage, operation, layer, corrected, duration in trace.sql(
+            f"SELECT {columns} FROM breakdown WHERE duration_ns > 0 GROUP BY ALL"
+        )
+    }
+    found: dict[int, float] = {}
+    for line, *state, own in trace.sql(
+        "SELECT line, stage, operation, layer, SUM(own_ns) FROM source_line"
+        " WHERE stage = 'loop' AND file IS NOT NULL GROUP BY ALL"
+    ):
+        found[line] = found.get(line, 0) + (own * states[tuple(state)] if own else 0)
+    return {line: round(ns) for line, ns in found.items()}
 
 
 def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) -> list[list[str]]:

@@ -203,6 +203,55 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
 
 
+def corrected_breakdown(**kept: float) -> list[dict[str, Any]]:
+    """Of TIMES, by layer with that share of the time left; no cost is known of other layers."""
+    sums: dict[tuple[str, str, str], int] = {}
+    for each in TIMES:
+        state = each["stage"], each["operation"], each["layer"]
+        sums[state] = sums.get(state, 0) + each["self_ns"]
+    return [
+        {
+            **share(0, operation, layer, ns, stage=stage),
+            "corrected_ns": round(ns * kept[layer]) if layer in kept else None,
+        }
+        for (stage, operation, layer), ns in sums.items()
+    ]
+
+
+def test_lines_have_what_is_left_of_their_states_without_recording():
+    breakdown = corrected_breakdown(python=0.5, framework=0.9, wait=1.0)
+    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
+    assert found == {20: 100 * 0.5 + 300 * 0.9 + 200 * 0.5, 3: 300, 9: 0}
+
+
+def test_a_line_in_a_state_of_unknown_cost_has_no_corrected_time():
+    breakdown = corrected_breakdown(python=0.5, wait=1.0)
+    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
+    assert found == {20: None, 3: 300, 9: 0}
+
+
+def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, Any]:
+    """A row of `backward_line`."""
+    ran = {"backward_file": APP, "backward_line": 20, "stage": "loop", "function": "f"}
+    return {"process_id": 0, "file": file, "line": line, "backward_ns": backward_ns, **ran, **where}
+
+
+def test_lines_have_the_time_of_their_backward():
+    """Of the loop, from all lines that ran one; a line without another time has a row, too."""
+    rows = [
+        backward(APP, 20, 100),
+        backward(APP, 20, 30, backward_line=21),
+        backward(APP, 20, 7000, stage="start-up"),
+        backward(APP, 28, 60),
+        backward(APP, 29, 9),
+    ]
+    found = {
+        row["line"]: (row["own_ns"], row["backward_ns"])
+        for row in hot(trace_of(backward_line=rows))
+    }
+    assert found == {20: (600, 130), 3: (300, 0), 9: (0, 0), 28: (0, 60)}
+
+
 def calls(stack_id: int | None, gpu_ns: int, **state: str) -> dict[str, Any]:
     """CUDA calls of a stack."""
     return time(stack_id, 0, 0, 0, layer="gpu", **state) | {"calls": 1, "gpu_ns": gpu_ns}
@@ -227,7 +276,7 @@ def test_frames_have_the_gpu_time_of_what_they_and_their_calls_launched():
 
 def test_a_call_that_is_large_by_gpu_time_alone_has_a_frame():
     times = [time(5, 10_000, 0, 0), time(3, 1, 0, 0), calls(3, 100), calls(5, 1)]
-    frames, parts = flame(trace_of(stack_time=times), frames=10, least_share=0.05)
+    frames, _ = flame(trace_of(stack_time=times), frames=10, least_share=0.05)
     assert {row["function"]: (row["total_ns"], row["gpu_ns"]) for row in frames} == {
         "main": (10_001, 101),
         "sample": (10_000, 1),

@@ -13,6 +13,7 @@ RARE = {
         "--cuda-graph-trace",
         "--cuda-parts",
         "--cupti",
+        "--gpu-calls",
         "--intercept",
         "--keep-iterations",
         "--no-probes",
@@ -83,6 +84,7 @@ def test_the_options_of_a_run_are_grouped_by_what_a_user_wants(
             "--intercept", "--sample-seconds", "--no-probes", "--cuda", "--cuda-api",
             "--source", "--lines", "--no-stacks", "--no-source-text",
             "--cuda-parts", "--cuda-graph-trace", "--cupti",
+            "--gpu-share", "--gpu-calls",
         },
         "when": {"--delay-iterations", "--iterations", "--delay-seconds", "--seconds"},
         "how long": {

@@ -34,7 +34,7 @@ class IdleRows : public ReasonSink {
 
 }  // namespace
 
-std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop) {
+std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop, bool gpu) {
   auto result = std::make_unique<IdleResult>(input);
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
   const Reasons reasons(input);
@@ -43,7 +43,7 @@ std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& 
       &input, &history, &result->paths, &losses, nullptr, nullptr, FunctionLayers(input.names)};
   context.reasons = &reasons;
   result->has_gaps = history.has_gaps();
-  Streams streams(context, /*gpu=*/true);
+  Streams streams(context, gpu);
   IdleRows rows(loop, result.get());
   ReasonFollower follower(&streams, history, &rows);
   if (input.saved) {

@@ -38,8 +38,8 @@ struct IdleResult {
 };
 
 // `loop`: as LoopStages::span() of the process's sweep. Of a process that another sweep has read a
-// part of, the rows are of the rest.
-std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop);
+// part of, the rows are of the rest. Without `gpu`, gpu_busy is false everywhere.
+std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop, bool gpu);
 
 }  // namespace rlscope::analysis
 

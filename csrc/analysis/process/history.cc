@@ -96,7 +96,7 @@ class HistoryBuilder {
 
   void StopWindow(int64_t now) {
     EndPhase(now);
-    EndIteration(now, /*complete=*/false);
+    EndIteration(now, /*complete=*/false, /*gpu_recorded=*/false);
     recording_ = false;
     history_->windows_.back().stop_ns = now;
     AddEdge(now, 0);
@@ -118,7 +118,7 @@ class HistoryBuilder {
   }
 
   void BeginIteration(const ProcessItem& item, int64_t now) {
-    const bool automatic = item.id == 1;
+    const bool automatic = (item.id & trace::kIterationAutomatic) != 0;
     if (automatic && explicit_begun_) return;
     int64_t* owner = automatic ? &automatic_owner_ : &explicit_owner_;
     if (*owner < 0) *owner = item.thread;
@@ -126,16 +126,18 @@ class HistoryBuilder {
       ++history_->ignored_iterations_;
       return;
     }
-    EndIteration(now, /*complete=*/true);
+    EndIteration(now, /*complete=*/true, (item.id & trace::kIterationBeforeUnseen) == 0);
     explicit_begun_ = explicit_begun_ || !automatic;
-    history_->iterations_.push_back({now, now, false, automatic});
+    history_->iterations_.push_back({now, now, false, automatic, false});
     in_iteration_ = true;
   }
 
-  void EndIteration(int64_t now, bool complete) {
+  void EndIteration(int64_t now, bool complete, bool gpu_recorded) {
     if (!in_iteration_) return;
-    history_->iterations_.back().end_ns = now;
-    history_->iterations_.back().complete = complete;
+    IterationRow* const row = &history_->iterations_.back();
+    row->end_ns = now;
+    row->complete = complete;
+    row->gpu_recorded = gpu_recorded;
     in_iteration_ = false;
   }
 

@@ -50,6 +50,7 @@ struct IterationRow {
   int64_t end_ns;
   bool complete;
   bool automatic;
+  bool gpu_recorded;  // it is complete, and all of its GPU work was recorded
 };
 
 // A stretch of time.

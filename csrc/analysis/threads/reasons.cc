@@ -124,7 +124,7 @@ CopyTable::CopyTable(const std::vector<GpuInput>& inputs) {
     while (const trace::GpuBatch* batch = source->Next()) {
       for (uint32_t i = 0; i < batch->count; ++i) {
         if (batch->kind[i] != kMemcpy || batch->correlation[i] == 0) continue;
-        copies_.push_back({batch->correlation[i], batch->detail[i].how});
+        copies_.push_back({batch->correlation[i], batch->start_ns[i], batch->detail[i].how});
       }
     }
   }
@@ -132,7 +132,7 @@ CopyTable::CopyTable(const std::vector<GpuInput>& inputs) {
 }
 
 uint8_t CopyTable::Find(int64_t correlation) const {
-  const Copy wanted = {correlation, 0};
+  const Copy wanted = {correlation, INT64_MIN, 0};
   const Copy* const found = std::lower_bound(copies_.begin(), copies_.end(), wanted, IsBefore);
   return found != copies_.end() && found->correlation == correlation ? found->how : 0;
 }

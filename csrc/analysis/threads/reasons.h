@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "analysis/process/source.h"
@@ -40,7 +41,8 @@ Reason ReasonOfLayer(uint32_t rank);
 // "pipe 4711|posix.read": by what stands before the first blank or bar.
 Reason ReasonOfWait(std::string_view text);
 
-// How a copy went, by its correlation id.
+// How a copy went, by its correlation id. If several have one id, the one that began first counts;
+// then the lowest device, context and stream.
 class CopyTable {
  public:
   explicit CopyTable(const std::vector<GpuInput>& inputs);
@@ -51,12 +53,13 @@ class CopyTable {
  private:
   struct Copy {
     int64_t correlation;
+    int64_t start_ns;
     uint8_t how;
   };
   static bool IsBefore(const Copy& one, const Copy& other) {
-    return one.correlation < other.correlation;
+    return std::tie(one.correlation, one.start_ns) < std::tie(other.correlation, other.start_ns);
   }
-  SpillVector<Copy> copies_;  // by id
+  SpillVector<Copy> copies_;
 };
 
 // The CUDA calls of one thread, one after the other.

@@ -202,6 +202,15 @@ PyObject* SwitchCuda(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_END_ALLOW_THREADS return PyBool_FromLong(done);
 }
 
+// turn_gpu(recorded).
+PyObject* TurnGpu(PyObject*, PyObject* wanted) {
+  const int recorded = PyObject_IsTrue(wanted);
+  if (recorded < 0) return nullptr;
+  rlscope_gpu_state state;
+  Py_BEGIN_ALLOW_THREADS state = rlscope_turn_gpu(recorded);
+  Py_END_ALLOW_THREADS return PyLong_FromLong(state);
+}
+
 PyObject* ThreadSlots(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(rlscope_slots_of_thread());
 }
@@ -228,6 +237,7 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"resume_cuda", ResumeCuda, METH_NOARGS, nullptr},
                                 {"has_cuda", HasCuda, METH_NOARGS, nullptr},
                                 {"switch_cuda", Fast(SwitchCuda), METH_FASTCALL, nullptr},
+                                {"turn_gpu", TurnGpu, METH_O, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
                                 {"process_records", ProcessRecords, METH_O, nullptr},
                                 {"note_collection", Fast(NoteCollection), METH_FASTCALL, nullptr},

@@ -278,6 +278,8 @@ nb::dict Directory::Iterations(size_t process) const {
   columns.Add("start_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].start_ns; }));
   columns.Add("end_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].end_ns; }));
   columns.Add("complete", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].complete; }));
+  columns.Add("gpu_recorded",
+              MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].gpu_recorded; }));
   return columns.TakeDict();
 }
 
@@ -343,10 +345,11 @@ nb::dict Directory::CudaRelations(size_t process, const LoopTimes& loop,
   }));
 }
 
-nb::dict Directory::Idle(size_t process, const LoopTimes& loop, uint32_t most_paths) const {
+nb::dict Directory::Idle(size_t process, const LoopTimes& loop, bool gpu,
+                         uint32_t most_paths) const {
   return TakeDict(WithoutGil([&] {
     const analysis::ProcessInput input = Input(process, most_paths);
-    return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop)));
+    return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop), gpu));
   }));
 }
 
@@ -429,7 +432,7 @@ void AddDirectory(nb::module_& module) {
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "loop"_a = nb::none(), "most_paths"_a = analysis::kMaxPaths)
       .def("idle", &Directory::Idle, "process"_a, nb::kw_only(), "loop"_a = nb::none(),
-           "most_paths"_a = analysis::kMaxPaths)
+           "gpu"_a = true, "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,

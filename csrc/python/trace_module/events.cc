@@ -101,7 +101,7 @@ size_t WordOf(trace::Layer layer) { return static_cast<size_t>(layer); }
 class EventNames {
  public:
   EventNames(const std::vector<trace::Name>& names, const std::vector<KnownOperation>& operations)
-      : ranks_(analysis::FunctionLayers(names)) {
+      : codes_(analysis::FunctionLayers(names)) {
     words_.push_back("");
     for (const trace::Name& name : names) {
       if (places_.emplace(name.id, words_.size()).second) words_.push_back(name.text);
@@ -119,11 +119,12 @@ class EventNames {
     return row == OperationIds::kNone ? 0 : first_operation_ + row;
   }
   uint32_t LayerOf(uint32_t function) const {
-    return function < ranks_.size() ? analysis::LayerOfRank(ranks_[function]) : 0;
+    const uint32_t code = function < codes_.size() ? codes_[function] : 0;
+    return analysis::LayerOfRank(analysis::RankOfFunction(code));
   }
 
  private:
-  const std::vector<uint8_t> ranks_;
+  const std::vector<uint8_t> codes_;
   std::vector<std::string> words_;
   std::unordered_map<uint32_t, size_t> places_;
   size_t first_operation_ = 0;

@@ -253,6 +253,8 @@ Columns MakeIterations(const analysis::SpillVector<analysis::IterationRow>& rows
               }));
   columns.Add("complete",
               MakeColumn<Bool>(rows.size(), [&](size_t i) { return rows[i].complete; }));
+  columns.Add("gpu_recorded",
+              MakeColumn<Bool>(rows.size(), [&](size_t i) { return rows[i].gpu_recorded; }));
   columns.Add("source",
               Words{{"explicit", "automatic"},
                     MakeColumn<uint8_t>(rows.size(), [&](size_t i) { return rows[i].automatic; })});

@@ -80,8 +80,9 @@ bool StackReader::Next(uint32_t* os_tid) {
 
 uint32_t StackReader::Read() {
   for (uint32_t i = 0; i < kMostTries; i++) {
+    const int64_t before_ns = base::ReadMonotonicNs();
     if (!ReadFrames()) continue;
-    copied_ns_ = base::ReadMonotonicNs();
+    copied_ns_ = before_ns + (base::ReadMonotonicNs() - before_ns) / 2;
     uint32_t node = 0;
     if (NodeOfFrames(&node)) return node;
   }

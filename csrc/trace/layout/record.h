@@ -34,7 +34,7 @@ static_assert(sizeof(Slot) == 16);
   X(kOperationEnter, 1, 1, "id = name of the operation")                                          \
   X(kOperationExit, 2, 1, "id = name of the operation")                                           \
   X(kPhase, 3, 1, "id = name of the phase that begins, 0 = none")                                 \
-  X(kIteration, 4, 1, "an iteration begins; id = 0 explicit, 1 automatic")                        \
+  X(kIteration, 4, 1, "an iteration begins; id = IterationFlags")                                 \
   X(kTask, 5, 1, "the thread now runs task id (contextvars.Context); 0 = outside any task")       \
   X(kProgressTotal, 6, 2, "payload = total, IEEE double")                                         \
   X(kProgressDone, 7, 2, "payload = done, IEEE double; ends a progress report")                   \
@@ -65,6 +65,13 @@ enum Kind : uint32_t {
 #define RLSCOPE_RECORD_KIND(name, number, slots, meaning) name = number,
   RLSCOPE_RECORD_KINDS(RLSCOPE_RECORD_KIND)
 #undef RLSCOPE_RECORD_KIND
+};
+
+// Of the id of kIteration.
+enum IterationFlags : uint32_t {
+  kIterationAutomatic = 1,
+  // Of the iteration that ends here, some GPU work was not recorded (--gpu-share).
+  kIterationBeforeUnseen = 2
 };
 
 // Automatic operations. A thread's automatic track is the base of its stack of operations: a chain

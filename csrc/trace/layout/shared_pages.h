@@ -124,13 +124,14 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
   X(kCudaPaused, 13, "cuda_paused")         /* gaps: the program's own profiler has CUPTI */     \
   X(kCudaDisplaced, 14, "cuda_displaced")   /* gaps: another client gets CUPTI's records */      \
   X(kCudaInterposed, 15, "cuda_interposed") /* processes recorded by librlscope_cudart.so */     \
-  X(kNoCallSite, 16, "call_site")           /* CUDA calls whose stack did not fit: no line */
+  X(kNoCallSite, 16, "call_site")           /* CUDA calls whose stack did not fit: no line */    \
+  X(kGpuWindowEdge, 17, "gpu_window_edge")  /* CUDA calls that were cut by the end of a window */
 
 enum Loss : uint32_t {
 #define RLSCOPE_LOSS_KIND(name, number, text) name = number,
   RLSCOPE_LOSS_KINDS(RLSCOPE_LOSS_KIND)
 #undef RLSCOPE_LOSS_KIND
-      kLossKinds = 17
+      kLossKinds = 18
 };
 
 // Losses that no process can count itself: rings of its own whose files were removed, cut short or

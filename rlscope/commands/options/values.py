@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from rlscope.record.config import AUTO, GPU_SHARE
 from rlscope.rundir.kept_iterations import IterationRange
 
 _MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
@@ -88,6 +89,24 @@ def size(text: str) -> int:
             f"expected 0, or at least {_LEAST_SIZE} bytes, got {text!r}"
         )
     return found
+
+
+def gpu_share(text: str) -> str:
+    """A part of the iterations in per cent, or auto."""
+    if text == "":  # not given
+        return text
+    is_share = text == AUTO or 0 < _percent(text) <= 100
+    if not GPU_SHARE.fullmatch(text) or not is_share:
+        raise argparse.ArgumentTypeError(
+            f"expected auto, or a share of more than 0% up to 100% such as 10%, got {text!r}"
+        )
+    return text if text == AUTO or _percent(text) < 100 else "100%"
+
+
+def _percent(text: str) -> float:
+    """0: it is no number."""
+    number = text.removesuffix("%")
+    return float(number) if number.replace(".", "", 1).isdigit() else 0
 
 
 def period(text: str) -> float:

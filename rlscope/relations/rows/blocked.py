@@ -35,24 +35,34 @@ def columns(breakdown: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, 
 
 
 def share(duration_ns: int, readings: int, blocked: int) -> tuple[int | None, ...]:
-    """The part of a time in the proportion of some readings, and its 95 % interval (Wilson's, for
-    readings that are independent of each other).
+    """The part of a time in the proportion of some readings, and its 95 % interval: Wilson's with a
+    correction for continuity, for readings that are independent of each other (Newcombe, "Two-sided
+    confidence intervals for the single proportion", 1998, method 4).
 
     >>> share(1000, 100, 50)
-    (500, 404, 596)
+    (500, 399, 601)
     >>> share(1000, 100, 0)
-    (0, 0, 37)
+    (0, 0, 46)
+    >>> share(1000, 100, 100)
+    (1000, 954, 1000)
     >>> share(1000, 0, 0)
     (None, None, None)
     """
     if not readings:
         return None, None, None
+    part = blocked / readings
+    high = _upper_end(readings, part)
+    low = 1.0 - _upper_end(readings, 1.0 - part)
+    return tuple(round(duration_ns * each) for each in (part, low, high))
+
+
+def _upper_end(readings: int, part: float) -> float:
+    if part == 1.0:
+        return 1.0
     square = _Z * _Z
-    middle = blocked + square / 2
-    half = _Z * math.sqrt(blocked * (readings - blocked) / readings + square / 4)
-    low, high = ((middle + side * half) / (readings + square) for side in (-1, 1))
-    parts = (blocked / readings, max(low, 0.0), min(high, 1.0))
-    return tuple(round(duration_ns * part) for part in parts)
+    root = square + 2 - 1 / readings + 4 * part * (readings * (1.0 - part) - 1)
+    end = (2 * readings * part + square + 1 + _Z * math.sqrt(root)) / (2 * (readings + square))
+    return min(end, 1.0)
 
 
 def state_times(breakdown: Mapping[str, Any]) -> Counter[tuple[Any, ...]]:

@@ -135,6 +135,7 @@ class _Build:
         self._breakdowns: list[Breakdowns] = []
         self._probes: list[ProbeSamples] = []
         self._gaps = {kind: record_costs.Gaps() for kind in record_costs.MEASURED}
+        self._unseen: dict[int, int] = {}  # iterations of each process, for want of GPU work
         self._groups: dict[int, set[str]] = {}  # of operations, in the loop of each process
         self._own_folders = run_facts.own_folders(self._run_json)
         self._stack_files: set[str] = set()
@@ -149,7 +150,9 @@ class _Build:
         self._put_run()
 
     def _sweep(self, index: int) -> _Found:
-        swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
+        grid = self._grids[self._hosts[index]]
+        self._unseen[index] = unseen = self._unseen_iterations(index)
+        swept = self._directory.sweep(index, gpu=not unseen, grid=grid)
         self._progress.end_pass(index)
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
@@ -157,9 +160,16 @@ class _Build:
         times = loop[0] if loop else None
         cuda = self._directory.cuda_relations(index, loop=times)
         self._progress.end_pass(index)
-        reasons = self._directory.idle(index, loop=times)
+        reasons = self._directory.idle(index, loop=times, gpu=not unseen)
         self._progress.end_pass(index)
         return _Found(swept, cuda, reasons)
+
+    def _unseen_iterations(self, index: int) -> int:
+        """Iterations of a process of which some GPU work was not recorded (--gpu-share)."""
+        if not cuda_rows.uses_windows(self._run_json):
+            return 0
+        found = self._directory.iterations(index)
+        return int(np.sum(found["complete"]) - np.sum(found["gpu_recorded"]))
 
     def _add_process(
         self,
@@ -249,6 +259,9 @@ class _Build:
         cut = self._directory.cut
         why = {"detail": cuts.reason(cut["why"]) if cut else ""}
         losses = self._directory.losses(index)
+        if unseen := self._unseen[index]:
+            told = {"kind": "gpu_unrecorded", "count": unseen, "duration_ns": None, "detail": ""}
+            losses = [*losses, told]
         return [{**loss, **why} if loss["kind"] == "cut" else loss for loss in losses]
 
     def _cut_ns(self) -> int | None:
@@ -260,7 +273,9 @@ class _Build:
     def _why_no_work(
         self, process: Mapping[str, Any], relations: Mapping[str, Mapping[str, Any]]
     ) -> str:
-        """Why GPU work of the process is not known; empty where it is, and where there is some."""
+        """Why GPU work of the process is not known as a whole; empty where it is."""
+        if self._unseen[process["index"]]:
+            return cuda_rows.IN_WINDOWS
         if len(relations["gpu_time"]["device"]):
             return ""
         return cuda_rows.why_no_work(process["metadata"].get(cuda_rows.NOTE), self._run_json)

@@ -25,6 +25,9 @@ _HOW_WITHOUT_WORK = {
 }
 """Ways to record CUDA that see no GPU work."""
 
+IN_WINDOWS = (
+    "GPU work was recorded in windows of some iterations (--gpu-share), and is not known elsewhere"
+)
 OF_WORK = ("gpu_busy", "with_work", "gpu_ns", "total_gpu_ns")
 """Columns about GPU work of relations that are not."""
 
@@ -76,6 +79,13 @@ def why_no_work(note: str | None, run: Mapping[str, Any]) -> str:
     if facts.get("missing") in _WITHOUT_WORK:
         return _problem(facts)
     return _HOW_WITHOUT_WORK.get(how_recorded(run), "")
+
+
+def uses_windows(run: Mapping[str, Any]) -> bool:
+    """Whether GPU work was recorded in windows, where it could be (--gpu-share)."""
+    options, environment = run.get("options") or {}, run.get("environment") or {}
+    share = options.get("gpu_share") or environment.get("RLSCOPE_GPU_SHARE")
+    return share not in (None, "", "100%")
 
 
 def how_recorded(run: Mapping[str, Any]) -> str:

@@ -136,6 +136,9 @@ iteration = columns.relation(
     columns.start(),
     columns.integer("duration_ns", "length; the last one lasts until the end of the window"),
     columns.flag("complete", "whether the next iteration began; false for the last one"),
+    columns.flag(
+        "gpu_recorded", "whether it is complete and all its GPU work was recorded (--gpu-share)"
+    ),
     columns.text("source", "explicit: rls.iteration(); automatic: found from the program's calls"),
     layout=columns.PROCESS,
 )

@@ -69,8 +69,14 @@ def _code(hot: Rows, parts: Rows, texts: Rows) -> Code:
             for row in parts
         ),
         has_gpu=any(row["gpu_ns"] for row in hot),
+        backward_ns=_backwards(hot),
         whole_ns=hot[0]["loop_ns"],
     )
+
+
+def _backwards(hot: Rows) -> list[int]:
+    times = [row["backward_ns"] for row in hot]
+    return times if any(times) else []
 
 
 def _added(
@@ -114,10 +120,12 @@ def _lines(rows: Rows, places: dict[tuple[str, int], int]) -> Iterator[CodeLine]
 def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
     names = source_names.short(row["file"] for row in hot)
     has_gpu = any(row["gpu_ns"] for row in hot)
+    is_corrected = all(row["corrected_own_ns"] is not None for row in hot)
     return Grid(
         title="Table: the hottest lines of the program's own code",
-        columns=["line", "function", ">own time", ">share", ">at least", ">at most", ">total",
-                 ">waiting", *([">GPU"] if has_gpu else []), "source"],
+        columns=["line", "function", ">own time", ">share", ">at least", ">at most",
+                 *([">without recording"] if is_corrected else []), ">total", ">waiting",
+                 *([">GPU"] if has_gpu else []), "source"],
         rows=[
             [
                 units.visible(f"{names[row['file']]}:{row['line']}"),
@@ -126,6 +134,7 @@ def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
                 units.share(row["own_ns"], row["loop_ns"]),
                 units.share(row["own_low_ns"], row["loop_ns"]),
                 units.share(row["own_high_ns"], row["loop_ns"]),
+                *([units.duration(row["corrected_own_ns"])] if is_corrected else []),
                 units.duration(row["total_ns"]),
                 units.duration_or_blank(row["wait_ns"]),
                 *([units.duration_or_blank(row["gpu_ns"])] if has_gpu else []),

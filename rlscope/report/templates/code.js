@@ -11,7 +11,10 @@
   // Own time by layer, total time and GPU time of each line.
   function timesOf(data, choice) {
     const chosen = new Set(data.choices[choice]);
-    const lines = data.lines.map(() => ({ own: data.layers.map(() => 0), total: 0, gpu: 0 }));
+    const lines = data.lines.map((_, line) => ({
+      own: data.layers.map(() => 0), total: 0, gpu: 0,
+      backward: choice === 0 ? data.backward[line] : 0, // not known by operation
+    }));
     for (const [line, operation, layer, own, total, gpu = 0] of data.parts) {
       if (chosen.has(operation)) {
         lines[line].own[layer] += own;
@@ -34,17 +37,20 @@
     return made;
   }
 
-  function fill(row, data, { own, total, gpu }, longest) {
+  function fill(row, data, { own, total, gpu, backward }, longest) {
     const sum = amounts.sum(own);
     const waiting = data.waiting === null ? 0 : own[data.waiting];
     const shown = (ns) => (ns ? amounts.duration(ns) : "");
-    const [ownCell, shareCell, layerCell, totalCell, waitCell, gpuCell] = row.cells;
+    const [ownCell, shareCell, layerCell, totalCell, waitCell, ...others] = row.cells;
     ownCell.textContent = shown(sum);
     shareCell.textContent = sum ? amounts.share(sum, data.whole_ns) : "";
     totalCell.textContent = shown(total);
     waitCell.textContent = shown(waiting);
     if (data.gpu) {
-      gpuCell.textContent = shown(gpu);
+      others.shift().textContent = shown(gpu);
+    }
+    if (data.backward.length) {
+      others.shift().textContent = shown(backward);
     }
     layerCell.textContent = "";
     if (sum) {

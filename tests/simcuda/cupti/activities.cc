@@ -219,6 +219,15 @@ void StopActivities() {
   SetWatchedRecords(kRuntime, false);
 }
 
+void ForgetActivities() {
+  {
+    Waiting& waiting = TheWaiting();
+    std::lock_guard<std::mutex> guard(waiting.lock);
+    waiting.operations.clear();
+  }
+  ForgetBuffers();
+}
+
 int PushExternalId(uint32_t kind, uint64_t id) {
   if (kind == 0) return kCuptiInvalidParameter;
   external_ids[kind].push_back(id);

@@ -28,6 +28,9 @@ void SetFlushPeriod(uint32_t milliseconds);
 // Turns every kind off.
 void StopActivities();
 
+// What no flush has delivered is gone, with the buffers that clients gave.
+void ForgetActivities();
+
 int PushExternalId(uint32_t kind, uint64_t id);
 int PopExternalId(uint32_t kind, uint64_t* id);
 

@@ -30,6 +30,7 @@ int SwitchKind(uint32_t kind, bool enable) {
   if (status != kCuptiSuccess) return status;
   if (enable && GetSettings().enable_status != 0) return GetSettings().enable_status;
   Attach();
+  if (enable) AttachRecords();
   return EnableKind(kind, enable);
 }
 
@@ -82,6 +83,7 @@ SIM_EXPORT int cuptiActivityFlushAll(uint32_t flag) {
   int status = ConnectAsLegacy();
   if (status != kCuptiSuccess) return status;
   if (!HaveBufferFunctions()) return kCuptiInvalidOperation;
+  Attach();
   Flush((flag & 1) != 0);
   return kCuptiSuccess;
 }

@@ -83,7 +83,13 @@ bool EnsureBuffer(uint32_t thread) {
 
 // Without the lock.
 void HandBack(const Buffer& buffer) {
-  All().completed(nullptr, 0, buffer.start, buffer.bytes, buffer.valid);
+  BufferCompleted completed = nullptr;
+  {
+    std::lock_guard<std::mutex> guard(All().lock);
+    completed = All().completed;
+  }
+  if (completed == nullptr) return;  // finalized just now
+  completed(nullptr, 0, buffer.start, buffer.bytes, buffer.valid);
 }
 
 enum class Outcome { kDone, kTooLarge, kAgain };
@@ -171,6 +177,14 @@ void CompleteBuffers() {
     }
   }
   for (const Buffer& buffer : filled) HandBack(buffer);
+}
+
+void ForgetBuffers() {
+  std::lock_guard<std::mutex> guard(All().lock);
+  All().by_thread.clear();
+  All().spare.clear();
+  All().requested = nullptr;
+  All().completed = nullptr;
 }
 
 size_t TakeDroppedRecords() { return All().dropped.exchange(0); }

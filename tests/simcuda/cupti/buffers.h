@@ -32,6 +32,9 @@ void PutRecord(uint32_t thread, const Bytes& record);
 // Hands back every buffer that has a record.
 void CompleteBuffers();
 
+// Buffers are not handed back, and the client's functions are forgotten.
+void ForgetBuffers();
+
 // Since the last call.
 size_t TakeDroppedRecords();
 

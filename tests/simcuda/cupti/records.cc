@@ -7,6 +7,7 @@
 #include "cupti/layouts.h"
 #include "cupti/replay.h"
 #include "cupti/settings.h"
+#include "cupti/subscriber.h"
 #include "cupti/timestamps.h"
 
 namespace simcuda {
@@ -54,7 +55,7 @@ Bytes KernelRecord(const DeviceOperation& operation, uint32_t kind, const Times&
   record.Put(kernel::kBlockZ, operation.block[2]);
   record.Put(kernel::kStaticSharedMemory, operation.static_shared_bytes);
   record.Put(kernel::kDynamicSharedMemory, operation.dynamic_shared_bytes);
-  record.Put(kernel::kCorrelationId, operation.correlation);
+  record.Put(kernel::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(kernel::kGridId, operation.correlation);
   record.Put(kernel::kName, reinterpret_cast<uint64_t>(operation.name));
   record.Put(kernel::kGraphNodeId, operation.node);
@@ -74,7 +75,7 @@ Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
   record.Put(copy::kDeviceId, operation.device);
   record.Put(copy::kContextId, operation.context);
   record.Put(copy::kStreamId, operation.stream);
-  record.Put(copy::kCorrelationId, operation.correlation);
+  record.Put(copy::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(copy::kGraphNodeId, operation.node);
   record.Put(copy::kGraphId, operation.graph);
   record.Put(copy::kCopyCount, 1);
@@ -97,7 +98,7 @@ Bytes PeerMemcpyRecord(const DeviceOperation& operation, const Times& times) {
   record.Put(peer_copy::kSrcContextId, operation.source_context);
   record.Put(peer_copy::kDstDeviceId, operation.destination_device);
   record.Put(peer_copy::kDstContextId, operation.destination_context);
-  record.Put(peer_copy::kCorrelationId, operation.correlation);
+  record.Put(peer_copy::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(peer_copy::kGraphNodeId, operation.node);
   record.Put(peer_copy::kGraphId, operation.graph);
   return record.Take();
@@ -112,7 +113,7 @@ Bytes MemsetRecord(const DeviceOperation& operation, const Times& times) {
   record.Put(set::kDeviceId, operation.device);
   record.Put(set::kContextId, operation.context);
   record.Put(set::kStreamId, operation.stream);
-  record.Put(set::kCorrelationId, operation.correlation);
+  record.Put(set::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(set::kFlags, operation.asynchronous);
   record.Put(set::kMemoryKind, static_cast<uint64_t>(operation.destination));
   record.Put(set::kGraphNodeId, operation.node);
@@ -125,7 +126,7 @@ Bytes SynchronizationRecord(const DeviceOperation& operation, const Times& times
   record.Put(synchronization::kType, operation.sync);
   record.Put(synchronization::kStart, times.start);
   record.Put(synchronization::kEnd, times.end);
-  record.Put(synchronization::kCorrelationId, operation.correlation);
+  record.Put(synchronization::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(synchronization::kContextId, operation.context);
   record.Put(synchronization::kStreamId, operation.stream);
   record.Put(synchronization::kCudaEventId, operation.event);
@@ -134,7 +135,7 @@ Bytes SynchronizationRecord(const DeviceOperation& operation, const Times& times
 
 Bytes GraphRecord(const DeviceOperation& operation, const Times& times) {
   Record record(kGraphTraceKind);
-  record.Put(graph::kCorrelationId, operation.correlation);
+  record.Put(graph::kCorrelationId, ClientCorrelation(operation.correlation));
   record.Put(graph::kStart, times.start);
   record.Put(graph::kEnd, times.end);
   record.Put(graph::kDeviceId, operation.device);
@@ -218,7 +219,7 @@ Bytes ApiRecord(const ApiCall& call, uint64_t start, uint64_t end, uint32_t thre
   record.Put(api::kEnd, end);
   record.Put(api::kProcessId, static_cast<uint64_t>(getpid()));
   record.Put(api::kThreadId, thread);
-  record.Put(api::kCorrelationId, call.correlation);
+  record.Put(api::kCorrelationId, ClientCorrelation(call.correlation));
   record.Put(api::kReturnValue, static_cast<uint64_t>(call.status));
   return record.Take();
 }
@@ -227,7 +228,7 @@ Bytes ExternalCorrelationRecord(uint32_t kind, uint64_t id, uint32_t correlation
   Record record(kExternalCorrelationKind);
   record.Put(external::kExternalKind, kind);
   record.Put(external::kExternalId, id);
-  record.Put(external::kCorrelationId, correlation);
+  record.Put(external::kCorrelationId, ClientCorrelation(correlation));
   return record.Take();
 }
 

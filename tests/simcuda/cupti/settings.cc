@@ -58,7 +58,11 @@ Settings Read() {
           RefusesConnection(),
           Number("SIMCUPTI_CALLBACK_NS"),
           Number("SIMCUPTI_ACTIVITY_NS"),
-          Number("SIMCUPTI_ATTACHED_NS")};
+          Number("SIMCUPTI_ATTACHED_NS"),
+          Number("SIMCUPTI_RECORDED_NS"),
+          Number("SIMCUPTI_ATTACH_NS"),
+          Number("SIMCUPTI_FINALIZE_NS"),
+          Number("SIMCUPTI_RESTART_CORRELATIONS") != 0};
 }
 
 }  // namespace

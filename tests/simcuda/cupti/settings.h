@@ -22,6 +22,10 @@ struct Settings {
   int callback_ns;          // CPU time that each callback takes
   int activity_ns;          // and each call of which an activity record is kept
   int attached_ns;          // and each call from the first use of CUPTI until it is finalized
+  int recorded_ns;          // the same, from the first kind that is enabled on
+  int attach_ns;            // and the first kind that is enabled
+  int finalize_ns;          // and cuptiFinalize
+  bool restarts;            // correlation ids begin anew after cuptiFinalize
 };
 
 const Settings& GetSettings();

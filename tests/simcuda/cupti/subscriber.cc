@@ -25,14 +25,29 @@ std::mutex& Lock() {
   return lock;
 }
 
+std::atomic<bool> is_attached{false}, has_records{false};
+std::atomic<uint32_t> last_correlation{0}, first_correlation{0};
+
+void NoticeCorrelation(uint32_t correlation) {
+  uint32_t last = last_correlation.load();
+  while (last < correlation && !last_correlation.compare_exchange_weak(last, correlation)) {
+  }
+}
+
 void CallClient(ApiCall* call, bool enter) {
+  NoticeCorrelation(call->correlation);
   Subscriber* subscriber = current.load(std::memory_order_acquire);
   if (subscriber == nullptr) return;
   int status = call->status;
-  CallbackData data = {
-      enter ? 0u : 1u,  call->function->name, nullptr,          enter ? nullptr : &status,
-      call->symbol,     call->context,        call->context_id, &call->correlation_data,
-      call->correlation};
+  CallbackData data = {enter ? 0u : 1u,
+                       call->function->name,
+                       nullptr,
+                       enter ? nullptr : &status,
+                       call->symbol,
+                       call->context,
+                       call->context_id,
+                       &call->correlation_data,
+                       ClientCorrelation(call->correlation)};
   Spin(GetSettings().callback_ns);
   subscriber->callback(subscriber->user_data, call->function->domain, call->function->cbid, &data);
 }
@@ -57,7 +72,15 @@ void OnResource(ResourceCbid cbid, void* context, void* resource) {
   subscriber->callback(subscriber->user_data, kResourceDomain, cbid, &data);
 }
 
-void SpendAttached() { Spin(GetSettings().attached_ns); }
+void SpendAttached() {
+  Spin(GetSettings().attached_ns);
+  if (has_records.load(std::memory_order_relaxed)) Spin(GetSettings().recorded_ns);
+}
+
+void WriteTruth(const char* event) {
+  const std::string line = std::string("{\"type\":\"cupti\",\"event\":\"") + event + "\"}\n";
+  FindCore()->write_truth(line.data(), line.size());
+}
 
 uint32_t MaxCbid(uint32_t domain) {
   const CuptiVersion& version = *GetSettings().version;
@@ -140,16 +163,29 @@ int CallbackState(uint32_t* enabled, Subscriber* subscriber, uint32_t domain, ui
 
 void Attach() {
   Tools& tools = FindCore()->tools;
-  if (GetSettings().attached_ns != 0) tools.attached.store(SpendAttached);
+  if (!is_attached.exchange(true)) WriteTruth("attached");
+  const bool spends = GetSettings().attached_ns != 0 || GetSettings().recorded_ns != 0;
+  if (spends) tools.attached.store(SpendAttached);
   tools.call.store(OnCall, std::memory_order_release);
   tools.operation.store(KeepOperation, std::memory_order_release);
   tools.resource.store(OnResource, std::memory_order_release);
 }
 
+void AttachRecords() {
+  if (!has_records.exchange(true)) Spin(GetSettings().attach_ns);
+}
+
 void Detach() {
+  if (is_attached.exchange(false)) WriteTruth("finalized");
+  has_records = false;
   FindCore()->tools.attached.store(nullptr);
   Unsubscribe(current.load());
   StopActivities();
+  ForgetActivities();
+  if (GetSettings().restarts) first_correlation = last_correlation.load();
+  Spin(GetSettings().finalize_ns);
 }
+
+uint32_t ClientCorrelation(uint32_t correlation) { return correlation - first_correlation.load(); }
 
 }  // namespace simcuda

@@ -36,6 +36,12 @@ void Attach();
 // Empties them again; cuptiFinalize.
 void Detach();
 
+// A kind of activity is enabled: what that leaves in each call stays until Detach().
+void AttachRecords();
+
+// The id that clients know a call by.
+uint32_t ClientCorrelation(uint32_t correlation);
+
 }  // namespace simcuda
 
 #endif  // SIMCUDA_CUPTI_SUBSCRIBER_H_

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import _trace
-from rlscope.relations.rows import blocked, stacks
+from rlscope.relations.rows import blocked, idle, stacks
 from support.files.streamed_rows import read_rows
 
 BUCKETS = 100
 _WAIT = _trace.LAYERS.index("wait")
+_SPAN = ("start_ns", "end_ns")
+_WITHOUT_ROWS: dict[str, list[Any]] = {
+    name: [] for name in ("stage", "operation", "layer", "gpu_busy", "reason", "duration_ns")
+}
 
 
 def trace_directories(folder: Path) -> Iterator[Path]:
@@ -48,6 +52,7 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     assert sum(times) in ({length_ns} if times else {0}), f"{of}: blocked"
     times = stacks.relations(swept)["stack_time"]["self_ns"]
     assert sum(times) in ({length_ns} if times else {0}), f"{of}: stack_time"
+    _check_reasons(trace, process, swept, of)
     threads = trace.threads(process["index"])
     lives = zip(*(threads[name].tolist() for name in ("thread", "start_ns", "end_ns")), strict=True)
     by_thread = _sums(swept["breakdown_by_thread"], "thread")
@@ -58,6 +63,29 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     layers = swept["breakdown_by_thread"]
     waiting = {name: values[layers["layer"] == _WAIT] for name, values in layers.items()}
     assert waited == _sums(waiting, "thread"), f"{of}: wait"
+
+
+def _check_reasons(
+    trace: _trace.Directory, process: dict[str, Any], swept: dict[str, Any], of: str
+) -> None:
+    loop = [
+        tuple(row) for row in zip(*(swept["loop"][name].tolist() for name in _SPAN), strict=True)
+    ]
+    found = trace.idle(process["index"], loop=loop[0] if loop else None)
+    rows = idle.columns(found, swept)
+    is_known = process["rolled_up"] or idle.ROLLED_UP not in rows["reason"]
+    assert is_known, f"{of}: idle lacks time"
+    whole = _by_state(idle.columns({**found, "idle": _WITHOUT_ROWS}, swept))
+    assert _by_state(rows) == whole, f"{of}: idle"
+    assert all(ns > 0 for ns in rows["duration_ns"]), f"{of}: idle has more than there is"
+
+
+def _by_state(rows: dict[str, list[Any]]) -> dict[tuple[Any, ...], int]:
+    sums: dict[tuple[Any, ...], int] = {}
+    names = ("stage", "operation", "source", "layer", "gpu_busy")
+    for *state, ns in zip(*(rows[name] for name in names), rows["duration_ns"], strict=True):
+        sums[tuple(state)] = sums.get(tuple(state), 0) + ns
+    return sums
 
 
 def _sums(columns: Any, key: str, time: str = "duration_ns") -> dict[int, int]:

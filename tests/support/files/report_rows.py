@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, Boolean, Double, Text
 from rlscope.relations.schema import store
 from support.cuda.rows import cuda_relations
 from support.files.relation_rows import SECOND, Relations, process, share
-from support.files.stack_rows import State, stack_relations
+from support.files.stack_rows import OWN, State, stack_relations
 
 BEGAN = 1_000 * SECOND
 LENGTH = 8 * SECOND
@@ -80,13 +80,13 @@ def full_run(
         backward_line=[
             {
                 "process_id": i,
-                "file": name,
-                "line": 7,
+                "file": file,
+                "line": line,
                 "function": name,
                 "backward_file": name,
                 "backward_line": 9,
                 "stage": "loop",
-                "backward_ns": 1000,
+                "backward_ns": backward_ns,
                 "backwards": 40,
                 "watched": 8,
                 "watched_ns": 2000,
@@ -94,6 +94,10 @@ def full_run(
                 "part_ns": 1500,
             }
             for i in ids
+            for file, line, backward_ns in (
+                (name, 7, 1000),
+                (f"/home/me/{name}/{OWN[1]}", 8, 3_000_000 + i),
+            )
         ],
         compilation=[
             {

@@ -83,7 +83,7 @@ def _stack_times(times: Mapping[tuple[int, State], int], tree: list[Row]) -> Ite
 
 
 def _launches(times: Mapping[tuple[int, State], int], tree: list[Row]) -> Iterator[Row]:
-    """CUDA calls of each operation with such calls: of no known stack, and of every eleventh one."""
+    """CUDA calls of each operation that has some: of no known stack, and of every eleventh one."""
     for process_id, (stage, operation, layer) in times:
         if layer == "cuda_api":
             state = (stage, operation, "gpu")

@@ -1,0 +1,59 @@
+// GPU work in windows (rls-prof --gpu-share): which launches' work is kept. A window holds whole
+// launches, by CUPTI's numbers of them (correlation ids), which rise with each call:
+//
+//   calls       1   2   3   |   4    5    6   |   7    8
+//   records     -   -   -       x    x    x       x    -      made until CUPTI is ended
+//   kept        -   -   -       x    x    x       -    -      numbers 4 to 6
+//                           ^ opened          ^ closed
+//
+// CUPTI is ended after each window, and may begin to count again: numbers of the trace go on.
+#ifndef RLSCOPE_CUPTI_GPU_WINDOW_H_
+#define RLSCOPE_CUPTI_GPU_WINDOW_H_
+
+#include <stdint.h>
+
+namespace rlscope::cupti {
+
+struct GpuWindow {
+  uint32_t are_used;          // windows; 0: all work is kept, and calls are not noticed
+  uint32_t is_new;            // CUPTI has been attached, and no call was seen yet
+  uint32_t offset;            // of the trace's numbers from those of CUPTI
+  uint32_t last;              // the trace's number of the latest call that began
+  uint32_t first_kept, kept;  // numbers: the first, and how many
+};
+extern GpuWindow gpu_window;
+
+// The trace's number of a call. Any thread.
+inline uint32_t CallNumber(uint32_t correlation) {
+  return correlation + __atomic_load_n(&gpu_window.offset, __ATOMIC_RELAXED);
+}
+
+// A call begins. Any thread.
+void NoticeNumber(uint32_t correlation);
+inline __attribute__((always_inline)) void NoticeCall(uint32_t correlation) {
+  if (__builtin_expect(gpu_window.are_used != 0, 0)) NoticeNumber(correlation);
+}
+
+inline uint32_t LastCallNumber() { return __atomic_load_n(&gpu_window.last, __ATOMIC_RELAXED); }
+
+// Whether work of this number (of the trace) is kept. The thread that reads records.
+inline bool IsWorkKept(uint32_t number) { return number - gpu_window.first_kept < gpu_window.kept; }
+
+// The rest needs what the flusher's turn needs: one thread at a time.
+
+// Before CUPTI is attached for the first time. The first window is open from its first call on.
+void UseGpuWindows();
+// Launches from now on are kept; those up to now are.
+void OpenGpuWindow();
+void CloseGpuWindow();
+// None is kept any more.
+void DropGpuWork();
+// CUPTI was ended: it may count from 1 again.
+void BeginNumbers();
+
+// Fork child.
+void ForgetGpuWindow();
+
+}  // namespace rlscope::cupti
+
+#endif  // RLSCOPE_CUPTI_GPU_WINDOW_H_

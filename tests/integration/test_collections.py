@@ -1,0 +1,143 @@
+"""Garbage collections are recorded as the program's own callbacks see them, wherever they begin."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.files.exact_sums import check_directory
+from support.process.traced_python import TracedPython
+
+import rlscope as rls
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+PROGRAM = """
+import gc, json, pickle, sys, time
+import torch
+
+said = []
+def own(phase, info):
+    said.append((phase, info["generation"], time.monotonic_ns()))
+gc.callbacks.append(own)
+kept = [[number] for number in range(200_000)]
+content = pickle.dumps([[number] for number in range(50_000)])
+
+class Computes:
+    def __init__(self):
+        self.itself = self
+    def __del__(self):
+        torch.ones(3) + 1
+
+def spans():
+    found = [(begin[1], begin[2], end[2]) for begin, end in zip(said[::2], said[1::2])]
+    said.clear()
+    return found
+
+import rlscope as rls
+gc.collect()
+gc.disable()
+told = {}
+with rls.operation("direct"):
+    said.clear()
+    for generation in (0, 1, 2, 2):
+        gc.collect(generation)
+    told["direct"] = spans()
+gc.enable()
+with rls.operation("inside"):
+    pickle.loads(content)
+    told["inside"] = spans()
+gc.disable()
+with rls.operation("finaliser"):
+    Computes()
+    gc.collect()
+    told["finaliser"] = spans()
+if "leave" in sys.argv:
+    gc.callbacks.clear()
+with rls.operation("left"):
+    gc.collect()
+print(json.dumps({"told": told, "callbacks": len(gc.callbacks)}))
+"""
+
+SHORTEST_NS = 20_000  # of a collection that must have a record; its own callbacks are inside
+
+
+def collections(directory: str, operation: str) -> list[dict[str, Any]]:
+    with rls.load(directory) as trace:
+        rows = trace.sql(
+            "SELECT event.name, start_ns, duration_ns, layer FROM event JOIN operation USING "
+            "(operation_id) WHERE event.name LIKE 'gc:%' AND path = $operation ORDER BY start_ns",
+            {"operation": operation},
+        )
+        return [dict(zip(rows.columns, row, strict=True)) for row in rows]
+
+
+def reasons(directory: str) -> Counter[tuple[str, str]]:
+    sums: Counter[tuple[str, str]] = Counter()
+    with rls.load(directory) as trace:
+        rows = trace.sql("SELECT operation, reason, duration_ns FROM idle")
+        for operation, reason, ns in rows:
+            sums[operation, reason] += ns
+    return sums
+
+
+def record(traced: TracedPython, directory: str, *arguments: str) -> dict[str, Any]:
+    script = Path(directory).parent / "script.py"
+    said: dict[str, Any] = json.loads(traced.record(directory, script, PROGRAM, *arguments))
+    return said
+
+
+@pytest.fixture
+def ran(traced: TracedPython, directory: str) -> dict[str, Any]:
+    return record(traced, directory)
+
+
+@pytest.mark.parametrize("operation", ["direct", "inside", "finaliser"])
+def test_each_long_collection_is_recorded_once_in_its_place(
+    ran: dict[str, Any], directory: str, operation: str
+) -> None:
+    found = collections(directory, operation)
+    told = ran["told"][operation]
+    assert any(end - begin > SHORTEST_NS for _, begin, end in told)
+    for generation, begin, end in told:
+        inside = [row for row in found if begin >= row["start_ns"] and
+                  end <= row["start_ns"] + row["duration_ns"] + SHORTEST_NS
+                  and begin < row["start_ns"] + row["duration_ns"]]  # fmt: skip
+        if end - begin > SHORTEST_NS:
+            assert [row["name"] for row in inside] == [f"gc:generation {generation}"]
+            assert inside[0]["layer"] == "python"
+    assert len(found) <= len(told)
+
+
+def test_events_of_collections_have_layer_python(ran: dict[str, Any], directory: str) -> None:
+    with rls.load(directory) as trace:
+        rows = trace.sql("SELECT DISTINCT layer FROM event WHERE name LIKE 'gc:%'")
+        assert list(rows) == [("python",)]
+
+
+def test_idle_has_the_time_of_collections(ran: dict[str, Any], directory: str) -> None:
+    sums = reasons(directory)
+    for operation in ("direct", "inside", "finaliser"):
+        recorded = sum(row["duration_ns"] for row in collections(directory, operation))
+        assert sums[operation, "collection"] == recorded
+    check_directory(Path(directory))
+
+
+def test_a_program_that_removes_the_entry_is_recorded_on(
+    traced: TracedPython, directory: str
+) -> None:
+    said = record(traced, directory, "leave")
+    assert said["callbacks"] == 0
+    assert collections(directory, "direct") and not collections(directory, "left")
+
+
+def test_collections_can_be_left_out(
+    traced: TracedPython, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RLSCOPE_GC", "0")
+    said = record(traced, directory)
+    assert said["callbacks"] == 1
+    assert not collections(directory, "direct")

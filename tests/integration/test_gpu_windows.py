@@ -1,0 +1,378 @@
+"""GPU work in windows (--gpu-share): exact inside them, nothing at their edges unsaid."""
+
+from __future__ import annotations
+
+import signal
+from bisect import bisect_right
+from pathlib import Path
+
+import pytest
+from support.cuda.boundaries import NS_TOLERATED
+from support.cuda.runs import CudaRun, check_calls, expected_calls, losses, note
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import Row, having
+from support.cuda.trace import GRAPH, KERNEL
+
+import rlscope as rls
+from rlscope.analysis import cuda
+from rlscope.report import cuda_sentences
+
+WINDOW = 5
+# `iterate(body)` runs so many iterations, and a last one in which nothing is done.
+LOOP = """
+import rlscope as rls
+from rlscope.recorder import runtime
+
+begin()
+function, own = kernel("policy_step"), stream()
+memory, host = allocate(1 << 12), (ctypes.c_char * (1 << 12))()
+
+def wait():
+    check(cuda.cuStreamSynchronize(own))
+
+def body(i):
+    for k in range(3 + i % 4):
+        launch(function, on=own, argument=i)
+    check(cuda.cuMemcpyDtoHAsync_v2(host, memory, c_size_t(512), own))
+    wait()
+
+def iterate(body, iterations=300):
+    for i in range(iterations):
+        rls.iteration()
+        body(i)
+    rls.iteration()
+"""
+
+
+def record(folder: Path, program: str, *prof: str, code: int = 0, **environment: str) -> CudaRun:
+    """The program after LOOP, with a tenth of its iterations in windows of WINDOW."""
+    share = () if "--gpu-share" in prof else ("--gpu-share", "10%")
+    settings = {"RLSCOPE_TEST_GPU_WINDOW": str(WINDOW), **environment}
+    return record_script(folder, LOOP + program, prof=(*share, *prof), code=code, **settings)
+
+
+def pid_of(run: CudaRun) -> int:
+    return run.pids()[0]
+
+
+def events(run: CudaRun, event: str) -> int:
+    """How often CUPTI was so."""
+    return len(having(run.outcome.truth, type="cupti", event=event))
+
+
+def iterations(run: CudaRun) -> list[Row]:
+    return run.query("SELECT start_ns, complete, gpu_recorded FROM iteration ORDER BY start_ns")
+
+
+def seen(run: CudaRun) -> list[tuple[int, int]]:
+    """Spans in which all GPU work of the iterations' thread was recorded."""
+    rows = iterations(run)
+    ends = [row["start_ns"] for row in rows[1:]]
+    found = [(0, rows[0]["start_ns"])]
+    found += [
+        (row["start_ns"], end) for row, end in zip(rows, ends, strict=False) if row["gpu_recorded"]
+    ]
+    return found
+
+
+def launched(run: CudaRun, kind: str = "kernel") -> list[tuple[int, Row]]:
+    """Operations of the truth, with the begin of the call that submitted each."""
+    pid = pid_of(run)
+    begins = {
+        row["correlation"]: row["start_ns"]
+        for row in run.outcome.calls(pid=pid)
+        if not row["depth"]
+    }
+    rows = having(run.outcome.operations(pid=pid), kind=kind)
+    return [(begins[row["correlation"]], row) for row in rows]
+
+
+def starts_in_windows(run: CudaRun) -> list[int]:
+    spans = seen(run)
+    firsts = [first for first, _ in spans]
+    found = []
+    for begin, row in launched(run):
+        span = spans[bisect_right(firsts, begin) - 1]
+        if span[0] <= begin < span[1]:
+            found.append(row["start_ns"])
+    return sorted(found)
+
+
+def recorded_starts(run: CudaRun) -> list[int]:
+    return sorted(row["start_ns"] for row in run.work(pid_of(run)) if row["kind"] == KERNEL)
+
+
+def check_windows(run: CudaRun) -> None:
+    """Windows have all kernels that were launched in them, each at its time, and no other."""
+    expected, recorded = starts_in_windows(run), recorded_starts(run)
+    assert len(recorded) == len(expected)
+    assert all(abs(a - b) < NS_TOLERATED for a, b in zip(recorded, expected, strict=True))
+    rows = iterations(run)
+    unseen = sum(row["complete"] and not row["gpu_recorded"] for row in rows)
+    assert losses(run) == {"gpu_unrecorded": unseen}
+
+
+def check_cupti(run: CudaRun, *, stays: bool) -> None:
+    """CUPTI is ended after each window, and nothing attaches it in between."""
+    assert events(run, "attached") == events(run, "finalized") + stays > 2
+
+
+@pytest.mark.parametrize("restarts", ["0", "1"])
+def test_a_window_has_the_kernels_that_were_launched_in_it(tmp_path: Path, restarts: str) -> None:
+    run = record(tmp_path, "iterate(body)", SIMCUPTI_RESTART_CORRELATIONS=restarts)
+    check_windows(run)
+    check_cupti(run, stays=True)
+    recorded = sum(row["gpu_recorded"] for row in iterations(run))
+    assert recorded == 7 * WINDOW  # the begin, and one in each cycle of 50
+    if restarts == "0":
+        check_calls(run, pid_of(run))
+
+
+def test_numbers_of_calls_and_work_fit_where_cupti_counts_anew(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)", SIMCUPTI_RESTART_CORRELATIONS="1")
+    pid = pid_of(run)
+    calls = run.calls(pid)
+    assert len(calls) == len(expected_calls(run, pid))
+    names = {calls[row["correlation"]]["name"] for row in run.work(pid) if row["kind"] == KERNEL}
+    assert names == {"cuLaunchKernel"}
+
+
+def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)")
+    assert run.query("SELECT DISTINCT gpu_busy FROM breakdown") == [{"gpu_busy": None}]
+    keys = run.query(
+        "SELECT operation, layer, count(*) AS n FROM breakdown GROUP BY ALL HAVING n > 1"
+    )
+    assert not keys
+    (absent,) = run.query(
+        "SELECT reason FROM absent WHERE relation = 'breakdown' AND column_name = 'gpu_busy'"
+    )
+    assert "--gpu-share" in absent["reason"]
+
+
+def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)")
+    with rls.load(run.directory) as trace:
+        total = cuda.total(trace).to_dicts()
+    assert "in 35 of 300 iterations" in cuda_sentences.totals(total)[0]
+    whole = [{**total[0], "seen": 0, "iterations": 0}]
+    assert cuda_sentences.totals(whole) == cuda_sentences.totals(total)[1:]
+
+
+def test_a_short_program_is_recorded_whole(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)", "--gpu-share", "auto", RLSCOPE_TEST_GPU_WINDOW="0")
+    assert not losses(run)
+    assert len(recorded_starts(run)) == len(launched(run))
+    rows = iterations(run)
+    assert [row["gpu_recorded"] for row in rows] == [row["complete"] for row in rows]
+
+
+def test_calls_can_be_left_out_between_windows(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)", "--gpu-calls", "windows")
+    check_windows(run)
+    check_cupti(run, stays=False)
+    calls, expected = run.calls(pid_of(run)), expected_calls(run, pid_of(run))
+    spans = seen(run)
+    in_windows = {
+        number
+        for number, row in expected.items()
+        if any(first <= row["start_ns"] < end for first, end in spans)
+    }
+    assert in_windows <= calls.keys()
+    assert len(calls) < len(expected) // 5
+
+
+WORK_ON_ANOTHER_STREAM = """
+other = stream()
+
+def slow(i):
+    launch(kernel("sim_spin_slow"), on=other, argument=30_000_000)
+    body(i)
+
+iterate(slow, 8)
+time.sleep(1)
+check(cuda.cuCtxSynchronize())
+"""
+
+
+def test_work_that_a_window_cannot_wait_for_is_counted(tmp_path: Path) -> None:
+    run = record(tmp_path, WORK_ON_ANOTHER_STREAM)
+    kernels = len(starts_in_windows(run))
+    lost = losses(run)["gpu_unfinished"]
+    assert lost > 0
+    assert len(recorded_starts(run)) + lost == kernels
+
+
+THREADS = """
+import threading
+
+def work_beside(stop):
+    mine = stream()
+    while not stop.is_set():
+        for k in range(5):
+            launch(function, on=mine, argument=k)
+        check(cuda.cuStreamSynchronize(mine))
+
+def start():
+    check(cuda.cuCtxSetCurrent(context))
+    work_beside(stop)
+
+context, stop = c_void_p(), threading.Event()
+check(cuda.cuCtxGetCurrent(byref(context)))
+threads = [threading.Thread(target=start) for _ in range(3)]
+for thread in threads:
+    thread.start()
+iterate(body, 400)
+stop.set()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_nothing_of_other_threads_is_missing_unsaid(tmp_path: Path) -> None:
+    run = record(tmp_path, THREADS)
+    check_cupti(run, stays=True)
+    expected, recorded = starts_in_windows(run), recorded_starts(run)
+    known = [start for start in expected if has_near(recorded, start)]
+    found = losses(run)
+    said = found.get("gpu_window_edge", 0) + found.get("gpu_unfinished", 0)
+    assert len(expected) - len(known) <= said
+    truth = sorted(row["start_ns"] for _, row in launched(run))
+    assert all(has_near(truth, start) for start in recorded)
+    assert len(recorded) < len(truth)
+
+
+def has_near(sorted_ns: list[int], time_ns: int) -> bool:
+    at = bisect_right(sorted_ns, time_ns - NS_TOLERATED)
+    return at < len(sorted_ns) and sorted_ns[at] < time_ns + NS_TOLERATED
+
+
+KILLED = """
+def killed(i):
+    body(i)
+    if i == {at}:
+        time.sleep(1)
+        os.kill(os.getpid(), 9)
+
+iterate(killed)
+"""
+
+
+@pytest.mark.parametrize("at", [3, 20, 150], ids=["in the first window", "between", "later"])
+def test_a_killed_process_leaves_a_trace_that_says_what_was_seen(tmp_path: Path, at: int) -> None:
+    run = record(tmp_path, "import os\n" + KILLED.format(at=at), code=-signal.SIGKILL)
+    rows = iterations(run)
+    assert len(rows) == at + 1
+    recorded, expected = recorded_starts(run), starts_in_windows(run)
+    # The window in which it died has no end: the last iteration is not known to be whole.
+    last_ns = rows[-1]["start_ns"]
+    assert [s for s in recorded if s < last_ns] == pytest.approx(expected, abs=NS_TOLERATED)
+
+
+FORKED = """
+import os
+
+def forking(i):
+    body(i)
+    if i % 20 == 7:
+        child = os.fork()
+        if child == 0:
+            for _ in range(100):
+                rls.iteration()
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+iterate(forking)
+"""
+
+
+def test_fork_children_live_and_change_nothing(tmp_path: Path) -> None:
+    run = record(tmp_path, FORKED)
+    process = "process_id = (SELECT MIN(process_id) FROM process)"
+    rows = run.query(f"SELECT gpu_recorded FROM iteration WHERE {process}")
+    assert sum(row["gpu_recorded"] for row in rows) == 7 * WINDOW
+    children = run.query("SELECT gpu_recorded, complete FROM iteration WHERE NOT " + process)
+    assert all(row["gpu_recorded"] == row["complete"] for row in children)
+    check_cupti(run, stays=True)
+
+
+GRAPHS = """
+def make():
+    graph, executable = c_void_p(), c_void_p()
+    check(cuda.cuStreamBeginCapture_v2(own, 0))
+    for i in range(3):
+        launch(function, own)
+    check(cuda.cuStreamEndCapture(own, byref(graph)))
+    check(cuda.cuGraphInstantiateWithFlags(byref(executable), graph, c_uint64(0)))
+    return executable
+
+made = [make()]
+
+def replay(i):
+    if i == 30:
+        made.append(make())
+    for each in made:
+        check(cuda.cuGraphLaunch(each, own))
+    wait()
+
+iterate(replay)
+"""
+
+
+def test_graphs_are_recorded_kernel_by_kernel_in_all_windows(tmp_path: Path) -> None:
+    run = record(tmp_path, GRAPHS)
+    assert not [row for row in run.work(pid_of(run)) if row["kind"] == GRAPH]
+    check_windows(run)
+    assert "one by one" in note(run, pid_of(run))["graphs"]
+
+
+PAUSED = """
+def paused(i):
+    if i == {begin}:
+        runtime.pause_cuda()
+    body(i)
+    if i == {end}:
+        runtime.resume_cuda()
+
+iterate(paused)
+"""
+
+
+@pytest.mark.parametrize("begin", [2, 20], ids=["in a window", "between windows"])
+@pytest.mark.parametrize("length", [0, 120])
+def test_another_profiler_can_have_cupti(tmp_path: Path, begin: int, length: int) -> None:
+    run = record(tmp_path, PAUSED.format(begin=begin, end=begin + length))
+    found = losses(run)
+    assert found.pop("cuda_paused") == 1
+    expected, recorded = starts_in_windows(run), recorded_starts(run)
+    assert all(has_near(recorded, start) for start in expected)
+    # Beside those, a part of the iterations in which the pause began and ended.
+    assert len(recorded) <= len(expected) + 2 * 6
+    assert found == {
+        "gpu_unrecorded": sum(r["complete"] and not r["gpu_recorded"] for r in iterations(run))
+    }
+
+
+NEVER_WAITS = "iterate(lambda i: launch(function, on=own, argument=i), 100)"
+
+
+def test_without_a_wait_the_window_stays_and_its_kernels_count_as_before(tmp_path: Path) -> None:
+    run = record(tmp_path, NEVER_WAITS)
+    check_windows(run)
+    assert events(run, "finalized") == 0
+    assert sum(row["gpu_recorded"] for row in iterations(run)) == WINDOW
+
+
+@pytest.mark.parametrize("release", ["12.5.82", "11.8.87"])
+def test_an_old_cupti_records_all(tmp_path: Path, release: str) -> None:
+    run = record(tmp_path, "iterate(body)", SIMCUPTI_VERSION=release)
+    assert len(recorded_starts(run)) == len(launched(run))
+    assert not losses(run)
+    assert events(run, "finalized") == 0
+    assert "12.6" in note(run, pid_of(run))["gpu_share"]
+
+
+def test_where_iterations_are_unknown_all_is_recorded(tmp_path: Path) -> None:
+    run = record(tmp_path, "for i in range(100): body(i)")
+    assert len(recorded_starts(run)) == len(launched(run))
+    assert not losses(run)

@@ -1,0 +1,128 @@
+"""Which iterations lie in windows of GPU work, and what auto makes of what windows cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlscope.capture import gpu_windows
+from rlscope.capture.gpu_windows import Windows
+
+_MS = 1_000_000
+RECORDED, CLOSING, OFF = 1, 2, 3
+
+
+class Program:
+    """A loop on a clock of its own: what an iteration takes, and what a window adds."""
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        plain_ms: float = 10,
+        slower: float = 1.0,
+        switch_ms: float = 0,
+    ) -> None:
+        self.now_ns = 0
+        self.recorded: list[bool] = []
+        self.state = OFF
+        self.begins_at = 0
+        self.follows = True
+        self._plain_ns, self._slower = plain_ms * _MS, slower
+        self._switch_ns = round(switch_ms * _MS)
+        monkeypatch.setattr(gpu_windows.time, "perf_counter_ns", lambda: self.now_ns)
+        monkeypatch.setattr(gpu_windows, "runtime", self)
+
+    # What the recorder answers.
+
+    def has_cuda(self) -> bool:
+        return len(self.recorded) >= self.begins_at
+
+    def turn_gpu(self, recorded: bool) -> int:
+        if recorded and self.state == OFF:
+            self.now_ns += self._switch_ns
+            self.state = RECORDED
+        elif not recorded and self.state == RECORDED:
+            self.state = CLOSING
+        elif not recorded and self.state == CLOSING:
+            self.now_ns += self._switch_ns
+            self.state = OFF
+        return self.state
+
+    def follow_iterations(self, follower: object) -> None:
+        self.follows = follower is not None
+
+    # What the program does.
+
+    def run(self, windows: Windows, iterations: int) -> None:
+        for _ in range(iterations):
+            windows.boundary()
+            slow = self.state != OFF and self.has_cuda()
+            self.recorded.append(self.state == RECORDED)
+            self.now_ns += round(self._plain_ns * (self._slower if slow else 1))
+
+    def cost(self) -> float:
+        return self.now_ns / (self._plain_ns * len(self.recorded)) - 1
+
+
+def lengths(recorded: list[bool]) -> list[int]:
+    """Of the stretches that are recorded."""
+    text = "".join("x" if each else " " for each in recorded)
+    return [len(each) for each in text.split()]
+
+
+@pytest.mark.parametrize("share", [5, 10, 50])
+def test_the_share_of_the_iterations_is_recorded_in_whole_windows(
+    monkeypatch: pytest.MonkeyPatch, share: int
+) -> None:
+    program = Program(monkeypatch)
+    program.run(Windows(f"{share}%"), 20_000)
+    assert sum(program.recorded) / 20_000 == pytest.approx(share / 100, rel=0.1)
+    assert set(lengths(program.recorded)[1:-1]) == {25}  # a quarter of a second
+
+
+def test_windows_lie_anywhere_and_the_same_in_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = []
+    for _ in range(2):
+        program = Program(monkeypatch)
+        program.run(Windows("10%"), 10_000)
+        chosen.append(program.recorded)
+    assert chosen[0] == chosen[1]
+    # No part of a period of 50 iterations is met by windows much more than another.
+    met = [sum(chosen[0][at::50]) for at in range(50)]
+    assert min(met) > 0.4 * max(met)
+
+
+def test_a_long_iteration_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(monkeypatch, plain_ms=2000)
+    program.run(Windows("10%"), 1_000)
+    assert set(lengths(program.recorded)[1:]) == {1}
+
+
+@pytest.mark.parametrize("plain_ms", [0.5, 12, 300])
+@pytest.mark.parametrize("slower", [1.05, 1.4, 3])
+def test_with_auto_windows_cost_less_than_three_percent(
+    monkeypatch: pytest.MonkeyPatch, plain_ms: float, slower: float
+) -> None:
+    program = Program(monkeypatch, plain_ms=plain_ms, slower=slower, switch_ms=12)
+    windows = Windows("auto")
+    program.run(windows, round(60_000 / plain_ms))
+    first_ns, first = program.now_ns, len(program.recorded)
+    program.run(windows, round(600_000 / plain_ms))
+    plain_ns = plain_ms * _MS * (len(program.recorded) - first)
+    assert 0.005 < (program.now_ns - first_ns) / plain_ns - 1 < 0.03
+    assert sum(program.recorded[first:]) > 0
+
+
+def test_with_auto_the_first_seconds_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(monkeypatch)
+    program.begins_at = 100
+    program.run(Windows("auto"), 650)
+    assert not any(program.recorded[:100])
+    assert lengths(program.recorded)[0] == 500
+
+
+def test_a_process_that_records_all_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(monkeypatch)
+    program.turn_gpu = lambda recorded: 0  # type: ignore[method-assign]
+    program.run(Windows("10%"), 10)
+    assert not program.follows
