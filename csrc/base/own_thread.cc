@@ -13,7 +13,8 @@ extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*
 namespace rlscope::base {
 namespace {
 
-// struct sched_attr of the kernel as it was at first: later ones are longer, and take this one, too.
+// struct sched_attr of the kernel as it was at first: later ones are longer, and take this one,
+// too.
 struct SchedulerAttributes {
   uint32_t size, policy;
   uint64_t flags;

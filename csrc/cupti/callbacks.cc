@@ -53,6 +53,17 @@ bool IsLaunch(uint32_t domain, uint32_t id) {
   return domain == kDriverApi ? IsAmong(kDriver, id) : IsAmong(kRuntime, id);
 }
 
+// The runtime's StreamBeginCapture, BeginCaptureToGraph and BeginRecaptureToGraph;
+// StreamEndCapture.
+bool BeginsCapture(uint32_t id) {
+  constexpr uint16_t kRuntime[] = {315, 316, 452, 453, 562, 563};
+  return IsAmong(kRuntime, id);
+}
+bool EndsCapture(uint32_t id) {
+  constexpr uint16_t kRuntime[] = {319, 320};
+  return IsAmong(kRuntime, id);
+}
+
 uint32_t StatusOf(const CallbackData& data) {
   return data.return_value == nullptr ? 0 : static_cast<uint32_t>(*data.return_value);
 }
@@ -72,6 +83,11 @@ __attribute__((noinline)) void AfterWait(uint32_t domain, uint32_t id, const Cal
   if (has_waited && !runtime::IsInCudaCall()) NoticeWait();
 }
 
+__attribute__((noinline)) void FollowCapture(uint32_t id, const CallbackData& data) {
+  if (BeginsCapture(id) && StatusOf(data) == 0) NoticeCapture(true);
+  if (EndsCapture(id)) NoticeCapture(false);
+}
+
 // Begin and end are functions of their own, and the last thing that OnCallback() does: a call that
 // is not recorded saves no registers for either.
 
@@ -86,6 +102,7 @@ __attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const Callb
   const auto name = [=] { return NameOf(domain, id, data->function_name); };
   runtime::EndCudaCall(name, CallNumber(data->correlation_id), data->context_id, StatusOf(*data));
   if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
+  if (__builtin_expect(gpu_window.are_used, 0) && domain == kRuntimeApi) FollowCapture(id, *data);
   if (__builtin_expect(AwaitsWait(), 0)) AfterWait(domain, id, *data);
 }
 

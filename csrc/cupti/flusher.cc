@@ -186,9 +186,10 @@ void FlushWindow() {
   AwaitSynchronization(Stage::kEnding);
 }
 
-// `unseen`: of the iteration that runs.
-void OpenWindow(uint32_t unseen) {
-  OpenGpuWindow();
+// `last`: before records of work were asked for. `unseen`: of the iteration that runs.
+void OpenWindow(uint32_t last, uint32_t unseen) {
+  // Other threads launch, and what they launched in the meantime is missing.
+  if (OpenGpuWindow() != last) unseen |= runtime::kGpuUnseenBefore;
   SetUnseen(unseen);
   ForgetSynchronization();
   silent_since_ns = base::ReadMonotonicNs();
@@ -221,9 +222,7 @@ void TakeParts(uint32_t unseen) {
   if (!wants_work) return;
   const uint32_t last = LastCallNumber();
   StartWork(*flusher.cupti, &note);
-  // Other threads launch, and what they launched in the meantime is missing.
-  if (LastCallNumber() != last) unseen |= runtime::kGpuUnseenBefore;
-  OpenWindow(unseen);
+  OpenWindow(last, unseen);
 }
 
 void Turn(uint32_t unseen) {
@@ -231,13 +230,14 @@ void Turn(uint32_t unseen) {
   if (stage == Stage::kWaited) FlushWindow();
   const bool is_off = stage == Stage::kEnded || stage == Stage::kCalls;
   const bool lacks_calls = stage == Stage::kEnded && KeepsCalls();
-  if (is_off && (wants_work || lacks_calls)) TakeParts(unseen);
+  if (is_off && (wants_work || lacks_calls) && !IsCapturing()) TakeParts(unseen);
 }
 
 rlscope_gpu_state GpuState() {
   if (stage == Stage::kWhole || paused) return RLSCOPE_GPU_WHOLE;
   if (stage == Stage::kOpen) return RLSCOPE_GPU_RECORDED;
-  return HasRecords() ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
+  const bool lacks_calls = stage == Stage::kEnded && KeepsCalls() && !told_refusal;
+  return HasRecords() || lacks_calls ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
 }
 
 // ---- looking for CUDA ---------------------------------------------------------------------------
@@ -361,7 +361,7 @@ void NoticeWait() {
   if (stage == Stage::kClosing && !paused) {
     stage = Stage::kWaited;
     __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
-  } else if (stage == Stage::kEnding && !paused) {
+  } else if (stage == Stage::kEnding && !paused && !IsCapturing()) {
     EndSubscription(*flusher.cupti);
     BeginSession();
     was_ended = true;

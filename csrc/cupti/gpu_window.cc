@@ -5,7 +5,7 @@
 namespace rlscope::cupti {
 namespace {
 
-constexpr GpuWindow kWhole = {0, 0, 0, 0, 0, UINT32_MAX};
+constexpr GpuWindow kWhole = {0, 0, 0, 0, 0, 0, UINT32_MAX};
 
 runtime::Lock numbering;
 
@@ -35,21 +35,35 @@ void NoticeNumber(uint32_t correlation) {
   }
 }
 
+// The begin of one may not have been seen.
+void NoticeCapture(bool begins) {
+  uint32_t count = __atomic_load_n(&gpu_window.captures, __ATOMIC_RELAXED), next;
+  do {
+    next = begins ? count + 1 : count - (count != 0);
+  } while (!__atomic_compare_exchange_n(&gpu_window.captures, &count, next, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+}
+
 void UseGpuWindows() {
   gpu_window = kWhole;
   gpu_window.are_used = 1;
 }
 
-void OpenGpuWindow() {
-  gpu_window.first_kept = LastCallNumber() + 1;
+uint32_t OpenGpuWindow() {
+  const uint32_t last = LastCallNumber();
+  gpu_window.first_kept = last + 1;
   gpu_window.kept = INT32_MAX;
+  return last;
 }
 
 void CloseGpuWindow() { gpu_window.kept = LastCallNumber() + 1 - gpu_window.first_kept; }
 
 void DropGpuWork() { gpu_window.kept = 0; }
 
-void BeginNumbers() { __atomic_store_n(&gpu_window.is_new, 1, __ATOMIC_RELEASE); }
+void BeginNumbers() {
+  __atomic_store_n(&gpu_window.captures, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&gpu_window.is_new, 1, __ATOMIC_RELEASE);
+}
 
 void ForgetGpuWindow() {
   numbering.Reset();

@@ -18,6 +18,7 @@ struct GpuWindow {
   uint32_t are_used;          // windows; 0: all work is kept, and calls are not noticed
   uint32_t is_new;            // CUPTI has been attached, and no call was seen yet
   uint32_t offset;            // of the trace's numbers from those of CUPTI
+  uint32_t captures;          // of streams that are under way, as far as calls were seen
   uint32_t last;              // the trace's number of the latest call that began
   uint32_t first_kept, kept;  // numbers: the first, and how many
 };
@@ -34,6 +35,11 @@ inline __attribute__((always_inline)) void NoticeCall(uint32_t correlation) {
   if (__builtin_expect(gpu_window.are_used != 0, 0)) NoticeNumber(correlation);
 }
 
+// A stream is captured into a graph from now on, or not any more. Any thread.
+void NoticeCapture(bool begins);
+// What CUPTI does to be attached or ended might invalidate a capture.
+inline bool IsCapturing() { return __atomic_load_n(&gpu_window.captures, __ATOMIC_RELAXED) != 0; }
+
 inline uint32_t LastCallNumber() { return __atomic_load_n(&gpu_window.last, __ATOMIC_RELAXED); }
 
 // Whether work of this number (of the trace) is kept. The thread that reads records.
@@ -43,8 +49,9 @@ inline bool IsWorkKept(uint32_t number) { return number - gpu_window.first_kept 
 
 // Before CUPTI is attached for the first time. The first window is open from its first call on.
 void UseGpuWindows();
-// Launches from now on are kept; those up to now are.
-void OpenGpuWindow();
+// Launches from now on are kept. Returns the number of the last one that is not.
+uint32_t OpenGpuWindow();
+// Those up to now are.
 void CloseGpuWindow();
 // None is kept any more.
 void DropGpuWork();

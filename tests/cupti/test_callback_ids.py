@@ -111,3 +111,17 @@ def test_what_is_told_from_others_is_all_of_its_kind(
     if domain == "Driver":
         kind -= {number for number in kind if found[number] == "Memcpy"}
     assert set(among(function, domain)) & names.keys() == kind
+
+
+@every
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [("BeginsCapture", r"StreamBegin(Rec|C)apture(ToGraph)?"), ("EndsCapture", "StreamEndCapture")],
+)
+def test_captures_are_known_by_the_calls_around_them(
+    release: Release, function: str, expected: str
+) -> None:
+    names = functions(release, "runtime")
+    found = {number: re.sub("_ptsz$", "", short(name)) for number, name in names.items()}
+    kind = {number for number, name in found.items() if re.fullmatch(expected, name)}
+    assert set(among(function, "Runtime")) & names.keys() == kind

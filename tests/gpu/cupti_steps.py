@@ -86,7 +86,7 @@ def twins(bench: Bench, loop: str) -> Figures:
     }
 
 
-def windows(bench: Bench, kind: str) -> Figures:
+def finalizing(bench: Bench, kind: str) -> Figures:
     """Does a program live through windows of CUPTI that end with cuptiFinalize()?"""
     arguments = (kind, str(WINDOWS), f"{bench.left() - 2:.1f}", client(bench))
     said = bench.plain("cupti_windows.py", *arguments)

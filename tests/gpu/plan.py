@@ -21,6 +21,7 @@ import table_steps
 import time_steps
 import training_steps
 import turn_steps
+import window_steps
 from gpu_runs import Bench, Figures
 
 Run = Callable[..., Figures]
@@ -69,6 +70,10 @@ PLAN = [
     _step("injection", 2, capture_steps.injection),
     # What does it cost?
     _step("late-graphs", 4, capture_steps.late_graphs),
+    # GPU work in windows: is it right?
+    _step("windows-sac", 60, window_steps.windows, loop="sac"),
+    _step("windows-graphs", 40, window_steps.graphs, loop="dqn"),
+    _step("windows-launches", 20, window_steps.windows, loop="launches", ways=("whole", "tenth")),
     _step("cost-of-calls", 75, cost_steps.calls),
     _step("cost-of-training", 130, cost_steps.training),
     # A training loop, as users have it.
@@ -91,8 +96,8 @@ PLAN = [
     _step("reset", 2, life_steps.reset),
     _step("subscribed", 2, capture_steps.subscribed),
     _step("other-injection", 6, capture_steps.other_injection),
-    _step("windows-threads", 8, cupti_steps.windows, kind="threads"),
-    _step("windows-graphs", 5, cupti_steps.windows, kind="graphs"),
+    _step("finalize-threads", 8, cupti_steps.finalizing, kind="threads"),
+    _step("finalize-graphs", 5, cupti_steps.finalizing, kind="graphs"),
     _step("permission", 5, life_steps.permission),
     # Libraries and kinds of launches.
     _step("same-libraries", 20, training_steps.same_as_profiler, program="torch_libraries.py"),
@@ -113,8 +118,8 @@ PLAN = [
     # What does recording cost, by turns inside of one process? (--first cost)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
-    _cost("cost-share-dqn", 55, turn_steps.shared, loop="dqn"),
-    _cost("cost-share-sac", 55, turn_steps.shared, loop="sac"),
+    _cost("cost-share-dqn", 60, turn_steps.shared, loop="dqn"),
+    _cost("cost-share-sac", 60, turn_steps.shared, loop="sac"),
     _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
     _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
     _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),
@@ -136,7 +141,7 @@ PLAN = [
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
-    _cost("cost-share-launches", 50, turn_steps.shared, loop="launches"),
+    _cost("cost-share-launches", 55, turn_steps.shared, loop="launches"),
     _cost("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
     _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
     _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),

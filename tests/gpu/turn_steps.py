@@ -68,23 +68,18 @@ def shared(bench: Bench, loop: str) -> Figures:
     """What windows of GPU work cost a loop: by its mean iteration against its median, which has
     none, and by the same of the plain loop."""
     need_loop(loop)
-    arguments = (loop, f"{SHARE_SECONDS[bench.patient]}", f"{bench.left() / 3:.1f}")
-    figures: Figures = {
-        "loop": loop,
-        "plain": over_median(bench.plain("share_loop.py", *arguments)),
-    }
+    arguments = (loop, f"{SHARE_SECONDS[bench.patient]}")
+    figures: Figures = {"loop": loop, "plain": over_median(bench.plain("share.py", *arguments))}
     for share in ("10%", "auto"):
-        options = ("--gpu-share", share)
-        run = bench.record_once("share_loop.py", *arguments, prof=options)
+        run = bench.record_once("share.py", *arguments, prof=("--gpu-share", share))
         (seen,) = run.trace.query(
             "SELECT SUM(gpu_recorded) / SUM(complete) AS share FROM iteration"
             " WHERE source = 'explicit'"
         )
-        losses = run.trace.query("SELECT kind, count FROM loss")
         figures[share] = {
             **over_median(run.said),
             "seen": round(float(seen["share"]), 4),
-            "losses": losses,
+            "losses": run.trace.query("SELECT kind, count FROM loss"),
             "kernels": len(run.work(KERNEL)),
             "note": run.note(),
         }
@@ -93,16 +88,9 @@ def shared(bench: Bench, loop: str) -> Figures:
 
 
 def over_median(said: Figures) -> Figures:
-    """How much longer the mean iteration is than the median: in all, and by quarter of the run."""
-    times = numpy.array(said["times_ns"])
-    usual = float(numpy.median(times))
-    quarters = [float(part.mean() / usual - 1) for part in numpy.array_split(times, 4)]
-    return {
-        "iterations": len(times),
-        "median_us": round(usual / 1e3, 1),
-        "over_median_percent": round(100 * (float(times.mean()) / usual - 1), 2),
-        "quarters_percent": [round(100 * each, 2) for each in quarters],
-    }
+    """By how much the mean iteration is longer than the median, in per cent."""
+    percent = 100 * (said["mean_us"] / said["median_us"] - 1)
+    return {**said, "over_median_percent": round(percent, 2)}
 
 
 def need_loop(loop: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 from gpu.kit import copy_steps
+from support.cuda.cost_kit import quick_kit
 from support.cuda.runs import record_cuda
 from support.cuda.simcuda_runs import RUN, Outcome, run_simulated
 
@@ -24,6 +25,7 @@ ACCEPTANCE = TESTS / "gpu" / "acceptance.py"
 # of nvcc's programs and those of libraries are skipped where these are missing.
 PROGRAMS = {
     "counts": "driver_counts.py",
+    "windows-launches": "share.py",
     "golden-records": "driver_work.py",
     "graphs-driver": "driver_graph.py",
     "nesting": "runtime_calls.py",
@@ -37,7 +39,7 @@ PROGRAMS = {
     "times": "driver_spins.py",
 }
 BUILT = {"runtime-static", "runtime-shared", "million", "interposed"}
-QUICK = sorted(PROGRAMS.keys() - {"times", "cost-of-calls", "other-injection"})
+QUICK = sorted(PROGRAMS.keys() - {"times", "cost-of-calls", "other-injection", "windows-launches"})
 
 
 def accept(folder: Path, *arguments: str, script: Path = ACCEPTANCE, **settings: Any) -> Outcome:
@@ -115,6 +117,25 @@ def test_counts_are_those_of_the_truth(tmp_path: Path) -> None:
     assert found["figures"]["kernels"] == kinds["kernel"]
     assert sum(found["figures"]["copies"].values()) == kinds["memcpy"]
     assert found["figures"]["sets"] == kinds["memset"]
+
+
+SHORTER = {"window_steps.py": [('\nSECONDS = {False: "6"', '\nSECONDS = {False: "3"')]}
+
+
+def test_windows_have_the_kernels_of_whole_recordings(tmp_path: Path) -> None:
+    accept(tmp_path, "windows-launches", script=quick_kit(tmp_path, SHORTER))
+    found = answers(tmp_path)["windows-launches"]
+    assert found["status"] == "PASS", found
+    figures = found["figures"]
+    assert figures["tenth"]["kernels"] == figures["whole"]["kernels"]
+    assert figures["tenth"]["losses"].keys() == {"gpu_unrecorded"}
+
+
+def test_a_record_that_windows_lose_fails_their_step(tmp_path: Path) -> None:
+    script = quick_kit(tmp_path, SHORTER)
+    accept(tmp_path, "windows-launches", script=script, SIMCUPTI_DROP_EVERY="997")
+    found = answers(tmp_path)["windows-launches"]
+    assert found["status"] == "FAIL" and "cuda_dropped" in found["reason"]
 
 
 def test_what_has_passed_is_not_run_again(tmp_path: Path) -> None:

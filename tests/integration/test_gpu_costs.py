@@ -157,7 +157,7 @@ def test_windows_are_measured_by_the_share_that_they_see(
 
 @pytest.mark.parametrize("kind", ["threads", "graphs"])
 def test_a_program_lives_through_windows(tmp_path: Path, kit: Path, kind: str) -> None:
-    found = answer_of(tmp_path, kit, f"windows-{kind}", 30)
+    found = answer_of(tmp_path, kit, f"finalize-{kind}", 30)
     assert (found["status"], found["reason"]) == ("PASS", ""), found
 
 

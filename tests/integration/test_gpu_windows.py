@@ -326,6 +326,31 @@ def test_graphs_are_recorded_kernel_by_kernel_in_all_windows(tmp_path: Path) -> 
     assert "one by one" in note(run, pid_of(run))["graphs"]
 
 
+CAPTURING = """
+runtime_api = ctypes.CDLL("libcudart.so.13")
+captured, graph, relaxed = stream(), c_void_p(), 2
+
+def capture(i):
+    if i == 10:
+        check(runtime_api.cudaStreamBeginCapture(captured, relaxed))
+    body(i)
+    if i == 200:
+        check(runtime_api.cudaStreamEndCapture(captured, byref(graph)))
+
+iterate(capture)
+"""
+
+
+def test_cupti_is_not_attached_during_a_capture(tmp_path: Path) -> None:
+    """It is before and after it."""
+    run = record(tmp_path, CAPTURING)
+    check_windows(run)
+    check_cupti(run, stays=True)
+    recorded = [row["gpu_recorded"] for row in iterations(run)]
+    assert not any(recorded[11:200])
+    assert sum(recorded[:11]) == WINDOW and sum(recorded[200:]) >= WINDOW
+
+
 PAUSED = """
 def paused(i):
     if i == {begin}:

@@ -26,6 +26,7 @@ def test_a_number_that_is_none_is_one_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     ("variable", "text", "sentence"),
     [
+        ("RLSCOPE_GPU_SHARE", "much", "must be such as auto or 10%, not 'much'"),
         ("RLSCOPE_INTERCEPT", "trace", "must be one of patch, monitoring, off, not 'trace'"),
         ("RLSCOPE_NUMPY", "yes", "must be 0 or 1, not 'yes'"),
     ],

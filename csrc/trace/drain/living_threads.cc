@@ -10,7 +10,7 @@ namespace rlscope::trace {
 namespace {
 
 constexpr uint32_t kMostThreads = 1024;  // asked in each pass; what is beyond has no reading
-constexpr int kMostOpen = 128;           // files that all images keep open: a process may have 1,024
+constexpr int kMostOpen = 128;  // files that all images keep open: a process may have 1,024
 
 int open_files = 0;  // atomic
 
