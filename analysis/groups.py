@@ -50,6 +50,12 @@ def paths_in(trace: Trace, process_id: int, group: str) -> list[str]:
     return [row["operation"] for row in rows if group_of(row["operation"]) == group]
 
 
+def paths_of(trace: Trace, process_id: int, group: str) -> list[str]:
+    """The operations of a group in the whole of a process, the one with most time first."""
+    rows = statement.run(trace, "process_operation", process_id=process_id).to_dicts()
+    return [row["operation"] for row in rows if group_of(row["operation"]) == group]
+
+
 def waiting_between_ns(times: Sequence[Mapping[str, Any]]) -> int:
     """Rows of `group_time`: waits between operations, where they are a group of their own."""
     return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)

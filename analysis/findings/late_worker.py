@@ -7,14 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, statement, verdicts, waits
+from rlscope.analysis import groups, lines, statement, verdicts, waits
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
 from rlscope.analysis.verdicts import Lateness
+from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
+
+
+_WORK = ("python", "simulator", "framework")
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -25,7 +29,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _finding(trace: Trace, row: Mapping[str, Any]) -> Finding:
-    asked = {"process_id": row["worker_id"], "operation": "simulation"}
+    asked = {"process_id": row["worker_id"]}
     each_ns = row["stepped_ns"] / max(row["own_steps"], 1)
     return Finding(
         title=f"{row['worker']} takes {duration(each_ns)} a step, and others "
@@ -38,15 +42,17 @@ def _finding(trace: Trace, row: Mapping[str, Any]) -> Finding:
         no_effect="No effect where nobody waits for this worker.",
         price=_price(row),
         operation=row["operation"],
-        **lines.place_of(
-            lines.operation_lines(
-                trace,
-                process_id=row["worker_id"],
-                operation="simulation",
-                layers=("python", "simulator", "framework"),
-            )
-        ),
+        **lines.place_of(_lines(trace, row)),
     )
+
+
+def _lines(trace: Trace, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Lines of the worker's step, whatever the program calls it; else of all its work."""
+    found = (
+        lines.operation_lines(trace, process_id=row["worker_id"], operation=operation, layers=_WORK)
+        for operation in (*groups.paths_of(trace, row["worker_id"], SIMULATION), None)
+    )
+    return next((each for each in found if each), [])
 
 
 def _price(row: Mapping[str, Any]) -> Price:

@@ -1,4 +1,4 @@
-"""The verbs query, summary, advise and info as a user runs them; bad input is one line and exit 1."""
+"""Verbs that read a trace, as a user runs them; bad input is one line and exit 1."""
 
 from __future__ import annotations
 

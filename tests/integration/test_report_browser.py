@@ -15,7 +15,7 @@ from support.files.report_page import OPERATION, ReportPage
 from support.files.report_rows import full_run
 
 from rlscope.opening import Trace, load
-from rlscope.report import layers, panels, report_file, units, views
+from rlscope.report import answer, headline, layers, limits, panels, report_file, units, views
 from rlscope.report.renderers import html
 
 pytestmark = pytest.mark.browser
@@ -127,7 +127,7 @@ def test_the_headline_names_the_largest_group(opened: ReportPage, trace: Trace) 
     )
     ((simulation, learning, inference),) = sums
     assert simulation > max(learning, inference)
-    headline = opened.driver.find_element("css selector", ".where, h1:last-of-type").text
+    headline = opened.driver.find_element("css selector", ".where").text
     assert headline.startswith("Simulation takes ")
     simulation_of = dict(
         trace.sql(
@@ -328,3 +328,17 @@ def test_scripts_write_numbers_as_texts_do(opened: ReportPage) -> None:
     assert shares == [units.unbroken(units.share(each, 10**6)) for each in parts]
     headline = opened.driver.execute_script("return document.querySelector('h1').textContent")
     assert headline == units.unbroken(headline) != headline.replace("\u00a0", " ")
+
+
+def test_the_page_begins_with_what_the_engine_says(opened: ReportPage, trace: Trace) -> None:
+    """One sentence, above the list of findings and the sentence on where the time goes."""
+    texts = opened.driver.execute_script(
+        "return [...document.querySelectorAll('header h1, header .where')].map((e) => e.innerText)"
+    )
+    found = answer.read(trace, most=limits.FINDINGS)
+    assert [each.replace("\u00a0", " ") for each in texts] == [
+        found.sentence,
+        headline.first_sentence(trace),
+    ]
+    listed = opened.driver.find_elements("css selector", ".findings > li")
+    assert len(listed) == len(found.findings)
