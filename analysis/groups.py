@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import operations
+from rlscope.analysis import operations, statement
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.relations.groups import GROUPS, group_of
 from rlscope.table import Table
@@ -42,6 +42,12 @@ def group_time(trace: Trace, *, waiting: bool = False) -> Table:
     names = ("group", "operation", "layer", "gpu_busy", "duration_ns", "operation_ns", "group_ns")
     columns = {name: [row[name] for row in rows] for name in (*names, "whole_ns")}
     return Table(columns, name="group_time")
+
+
+def paths_in(trace: Trace, process_id: int, group: str) -> list[str]:
+    """The operations of a group in the training loop of a process, by path."""
+    rows = statement.run(trace, "loop_operation", process_id=process_id).to_dicts()
+    return [row["operation"] for row in rows if group_of(row["operation"]) == group]
 
 
 def waiting_between_ns(times: Sequence[Mapping[str, Any]]) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _USES = re.compile(r"^-- uses: (.*)$", re.MULTILINE)
+_PARAMETER = re.compile(r"\$([a-z_]+)")
 _BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # after the comments
 _FILES = resources.files("rlscope.analysis").joinpath("sql")
 _answers: WeakKeyDictionary[Trace, dict[str, Table]] = WeakKeyDictionary()
@@ -58,6 +59,21 @@ def _behind(parts: dict[str, str], statement: str) -> str:
         return f"{found[1]}{defined}, " if found[1] else f"WITH {defined}\n"
 
     return _BEGINNING.sub(begin, statement, count=1)
+
+
+def shown(name: str, **parameters: Any) -> str:
+    """A statement as a user can run it: without its comments, and with values in it."""
+    lines = [line for line in text(name).splitlines() if not line.startswith("--")]
+    return _PARAMETER.sub(lambda found: _literal(parameters[found[1]]), "\n".join(lines).strip())
+
+
+def _literal(value: object) -> str:
+    """A value as DuckDB reads it in a statement."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return "NULL" if value is None else str(value)
 
 
 def part_names() -> list[str]:

@@ -76,6 +76,9 @@ _NOTABLE_IMPORTS = 0.1
 # Share of the loops that a line of source takes at least; how wide its interval is, by its share.
 _NAMED_LINE = 0.05
 _WIDE_INTERVAL = 0.2
+# Share of the loop that a finding wins at least, and of the run that something takes once.
+_NOTABLE_SAVING = 0.01
+_NOTABLE_ONCE = 0.05
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -468,3 +471,33 @@ def is_line_named(own_low_ns: float, loop_ns: float) -> bool:
 def is_interval_wide(low: float, value: float, high: float) -> bool:
     """Whether an estimate is shown with the ends of its interval."""
     return high - low > _WIDE_INTERVAL * value
+
+
+# ---- findings -----------------------------------------------------------------------------------
+
+
+class Confidence(Enum):
+    """How far a finding can be relied on, the most first."""
+
+    MEASURED = "measured"
+    """Its price does not reach 0."""
+    WORTH_A_LOOK = "worth a look"
+    """Its price reaches 0."""
+    ONCE = "once"
+    """It has no price: it is paid once, however long the loop runs."""
+    NOT_WORTH_A_WORD = "not worth a word"
+
+
+def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
+    """Decides it for a row of relation `finding`."""
+    if finding["saving_ns"] is None:
+        notable = finding["once_ns"] >= _NOTABLE_ONCE * run_ns
+        return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
+    if finding["saving_ns"] < _NOTABLE_SAVING * loop_ns:
+        return Confidence.NOT_WORTH_A_WORD
+    return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
+    """Whether an environment's work is most of the loop."""
+    return is_most(work_ns, loop_ns)

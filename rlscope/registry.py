@@ -1,5 +1,5 @@
 """What can be added by one file and one row: verbs, panels, renderers, importers, exporters,
-frameworks, simulators.
+frameworks, simulators, findings.
 
 A row is "name": "module:object", or "module" when the module itself is the object. The module is
 imported at first use, so that `rlscope --help` imports no framework, no DuckDB and no plotly.
@@ -31,6 +31,9 @@ PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
 IMPORTERS = "rlscope.importers"
 EXPORTERS = "rlscope.exporters"
+FINDINGS = "rlscope.findings"
+MADE_RELATIONS = "rlscope.made_relations"
+"""Relations that are made of others, by a room above that of relations."""
 
 # Order matters: help lists verbs, and a report shows panels, in the order of their rows.
 _ROWS: Mapping[str, Mapping[str, str]] = {
@@ -91,6 +94,10 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "parquet": "rlscope.export.formats.parquet:EXPORTER",
         "csv": "rlscope.export.formats.csv:EXPORTER",
     },
+    FINDINGS: {
+        "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
+    },
+    MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {
         "torch": "rlscope.frameworks.pytorch:LIBRARY",

@@ -31,7 +31,7 @@ class Parts:
         """
         self.root = root
         self.files: Files = {}
-        """Relation -> its files; those on request only after `open_events`."""
+        """Relation -> its files; those on request only after `open_on_request`."""
         self._copies = copies
         self._open_trace = open_trace
         self._lock = Lock(root)
@@ -70,15 +70,21 @@ class Parts:
         return [path]
 
     @property
-    def event_folders(self) -> list[Path]:
-        """Where files of `event` may be once they are asked for."""
+    def late_folders(self) -> list[Path]:
+        """Where files of relations on request may be once they are asked for."""
         return [self._copies, places.folder_of(self.root, store.event)]
 
-    def open_events(self) -> None:
-        """Adds the files of `event`, which it makes if need be. Raises TraceError."""
+    def open_on_request(self, relation: str) -> None:
+        """Adds the files of a relation on request, which it makes if need be. Raises TraceError."""
         if self._in_memory:
-            self.files["event"] = self._copy(self._in_memory, "event")
-            return
+            self.files[relation] = self._copy(self._in_memory, relation)
+        elif relation == store.event.name:
+            self._open_events()
+        else:
+            with self._open_trace(self.root) as trace:
+                self.files[relation] = self._copy(trace, relation)
+
+    def _open_events(self) -> None:
         found = current_files(self.root, EVENT_MANIFEST, finished=False)
         if found is None:
             with self._open_trace(self.root) as trace:

@@ -38,15 +38,15 @@ class Queries(ABC):
         """Where the relations are."""
 
     @abstractmethod
-    def _make_on_request(self) -> None:
-        """Makes the relations that are made on request, if they are not there yet."""
+    def _make_on_request(self, relation: str) -> None:
+        """Makes one of the relations that are made on request, if it is not there yet."""
 
     @abstractmethod
     def close(self) -> None:
         """Lets go of the files; later queries fail."""
 
     def table(self, relation: str) -> Table:
-        """A whole relation; `event` is made now if need be. Raises QueryError: no such relation."""
+        """A whole relation, which is made now if need be. Raises QueryError: no such relation."""
         if relation not in self.relations:
             raise QueryError(f"no relation {relation!r}; there are: {', '.join(self.relations)}")
         self._make_named(relation)
@@ -134,5 +134,5 @@ class Queries(ABC):
         words = {word.lower() for word in _WORD.findall(statement)}
         if variables and "query_table" in words:
             words |= {str(value).lower() for value in variables.values()}
-        if words & store.ON_REQUEST:
-            self._make_on_request()
+        for relation in sorted(words & store.ON_REQUEST):
+            self._make_on_request(relation)

@@ -54,7 +54,9 @@ class Trace(Queries):
             self.path, unrestricted=unrestricted, calibrated=calibrated, tell=progress
         )
         self._closer = weakref.finalize(self, self._tables.close)
-        self._making_events = threading.Lock()
+        # A rule that asks for findings is told that there are none yet.
+        self._making = threading.RLock()
+        self._made: set[str] = set()
         try:
             self._tables.open()
         except BaseException:
@@ -99,9 +101,25 @@ class Trace(Queries):
     def _database(self) -> Database:
         return self._tables.database
 
-    def _make_on_request(self) -> None:
-        with self._making_events:
+    def _make_on_request(self, relation: str) -> None:
+        with self._making:
+            if relation in self._made:
+                return
+            self._made.add(relation)
+            try:
+                self._make(relation)
+            except BaseException:
+                self._made.remove(relation)
+                raise
+
+    def _make(self, relation: str) -> None:
+        if relation == store.event.name:
             self._tables.open_events()
+        else:
+            # What makes it lies above this layer, as what draws does.
+            columns = registry.load(registry.MADE_RELATIONS, relation)(self)
+            self._database.create(self.relations[relation])
+            self._database.insert(self.relations[relation], columns)
 
 
 def _is_text(path: str | os.PathLike[str]) -> bool:

@@ -44,8 +44,8 @@ class Traces(Queries):
         self._runs: dict[str, Parts] = {}
         self._holder = _Holder()
         self._closer = weakref.finalize(self, self._holder.close)
-        self._making_events = threading.Lock()
-        self._has_events = False
+        self._making = threading.Lock()
+        self._made: set[str] = set()
         try:
             self._open(open_trace, unrestricted)
         except BaseException:
@@ -98,7 +98,7 @@ class Traces(Queries):
                 self._view(relation)
         if not unrestricted:
             self._database.restrict(
-                folders=[folder for parts in self._holder.parts for folder in parts.event_folders]
+                folders=[folder for parts in self._holder.parts for folder in parts.late_folders]
             )
 
     def _by_run_id(self, opened: Sequence[Parts]) -> dict[str, Parts]:
@@ -118,13 +118,13 @@ class Traces(Queries):
         files = {key: parts.files.get(relation.name, []) for key, parts in self._runs.items()}
         self._database.view_runs(relation, files)
 
-    def _make_on_request(self) -> None:
-        with self._making_events:
-            if not self._has_events:
+    def _make_on_request(self, relation: str) -> None:
+        with self._making:
+            if relation not in self._made:
                 for parts in self._holder.parts:
-                    parts.open_events()
-                self._view(self.relations[store.event.name])
-                self._has_events = True
+                    parts.open_on_request(relation)
+                self._view(self.relations[relation])
+                self._made.add(relation)
 
 
 class _Holder:

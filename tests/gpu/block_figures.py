@@ -176,6 +176,30 @@ def _differences(pairs: Sequence[tuple[Block, Rows]], clock: str, per: Per) -> F
     }
 
 
+def against_twin(blocks: Rows, first: str) -> Figures:
+    """By how much more an iteration of each mode exceeds the twin's beside it than those of the
+    first mode did, in per cent. The twin's blocks are `off`."""
+    modes = dict.fromkeys(block["mode"] for block in blocks if block["mode"] != OFF)
+    ratios = {
+        mode: {clock: _beside_ratios(blocks, mode, clock) for clock in CLOCKS} for mode in modes
+    }
+    return {
+        mode: {
+            _which(clock): _scaled(ratio_interval(of_clock[clock], ratios[first][clock]), 100)
+            for clock in CLOCKS
+        }
+        for mode, of_clock in ratios.items()
+        if mode != first and ratios[first]["cpu_ns"]
+    }
+
+
+def _beside_ratios(blocks: Rows, mode: str, clock: str) -> list[float]:
+    return [
+        per_iteration(block, clock) / statistics.mean(per_iteration(each, clock) for each in off)
+        for block, off in _beside(blocks, mode)
+    ]
+
+
 def left(blocks: Rows, mode: str, per: Per) -> Figures:
     """What an iteration takes longer, when the mode is off again, than before it was attached.
 

@@ -15,6 +15,8 @@ from turn_steps import data_file, keeping, need_loop, times
 
 SECONDS = {False: 16.0, True: 90.0}
 FLUSH_SECONDS = {False: 30.0, True: 75.0}
+TWIN_SECONDS = {False: 32.0, True: 90.0}
+WINDOWS = 20
 PROCESS_SECONDS = {False: 5.0, True: 12.0}
 LAST_PROCESS_SECONDS = 15.0
 """What a process with PyTorch needs at least."""
@@ -28,7 +30,6 @@ CHANGES = {
     "latency-timestamps": ("latency",),
     "zeroed-buffers": ("5=1:1",),  # promised, so that CUPTI does not zero them
     "large-device-buffers": (f"0={32 << 20}:8",),
-    "many-device-buffers": ("6=50:8",),  # made beforehand
 }
 
 
@@ -67,6 +68,34 @@ def exact(blocks: block_figures.Rows) -> Figures:
     kernels = {block["counts"]["kernels"] for block in on}
     dropped = sum(block["counts"]["dropped"] for block in on)
     return {"same": len(kernels) == 1 and dropped == 0, "after": found}
+
+
+def twins(bench: Bench, loop: str) -> Figures:
+    """What each way to turn CUPTI off leaves, beside a process without it; and a window's cost."""
+    need_loop(loop)
+    file = data_file(bench)
+    arguments = (*times(bench, loop, TWIN_SECONDS[bench.patient], file), client(bench))
+    said = keeping(file, lambda: bench.plain("cupti_twins.py", *arguments))
+    blocks = block_figures.read(file)
+    against = block_figures.against_twin(blocks, "never")
+    return {
+        "loop": loop,
+        "refused": said["refused"],
+        **_of_settings(blocks),
+        "against_never": against,
+    }
+
+
+def windows(bench: Bench, kind: str) -> Figures:
+    """Does a program live through windows of CUPTI that end with cuptiFinalize()?"""
+    arguments = (kind, str(WINDOWS), f"{bench.left() - 2:.1f}", client(bench))
+    said = bench.plain("cupti_windows.py", *arguments)
+    figures = {"refused": said["refused"], "windows": said["windows"]}
+    check(not said["refused"], f"CUPTI refused: {said['refused']}", figures)
+    for window in said["windows"]:
+        least = window["launched"] if kind == "graphs" else 1
+        check(window["kernels"] >= least, f"a window lacks kernels: {window}", figures)
+    return figures
 
 
 def settings(bench: Bench, loop: str, group: str) -> Figures:

@@ -91,6 +91,8 @@ PLAN = [
     _step("reset", 2, life_steps.reset),
     _step("subscribed", 2, capture_steps.subscribed),
     _step("other-injection", 6, capture_steps.other_injection),
+    _step("windows-threads", 8, cupti_steps.windows, kind="threads"),
+    _step("windows-graphs", 5, cupti_steps.windows, kind="graphs"),
     _step("permission", 5, life_steps.permission),
     # Libraries and kinds of launches.
     _step("same-libraries", 20, training_steps.same_as_profiler, program="torch_libraries.py"),
@@ -111,6 +113,9 @@ PLAN = [
     # What does recording cost, by turns inside of one process? (--first cost)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
+    _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
+    _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
+    _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),
     _cost("cost-calls-sac", 30, cupti_steps.settings, loop="sac", group="calls"),
     _cost("cost-records-sac", 30, cupti_steps.settings, loop="sac", group="records"),
     _cost("cost-launches", 22, turn_steps.recorded, loop="launches"),
@@ -129,6 +134,7 @@ PLAN = [
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
+    _cost("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
     _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
     _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),
     _cost("cost-interposed-launches", 15, cupti_steps.interposed, loop="launches"),

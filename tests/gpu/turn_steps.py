@@ -41,6 +41,7 @@ def recorded(bench: Bench, loop: str) -> Figures:
     figures = {
         "loop": loop,
         "kernels_of_an_iteration": same,
+        "blocks_that_lack_kernels": lacking(blocks, same),
         **block_figures.of_blocks(blocks, per_iteration(blocks)),
     }
     check(bool(same), "no block has kernels in the trace", figures)
@@ -99,14 +100,26 @@ def with_counts(run: Run, blocks: Blocks) -> Blocks:
     """The blocks, with how many calls and pieces of work began in each, by the trace."""
     starts = run.trace.starts(run.pid)
     return [
-        {**block, "counts": {name: _between(each, block) for name, each in starts.items()}}
+        {
+            **block,
+            "counts": {name: len(_between(each, block)) for name, each in starts.items()},
+            "edges_ns": _edges(_between(starts.get(KERNEL, ()), block), block),
+        }
         for block in blocks
     ]
 
 
-def _between(starts: Any, block: Mapping[str, Any]) -> int:
+def _between(starts: Any, block: Mapping[str, Any]) -> Any:
     begin, end = numpy.searchsorted(starts, [block["begin_ns"], block["end_ns"]])
-    return int(end - begin)
+    return starts[begin:end]
+
+
+def _edges(kernels: Any, block: Mapping[str, Any]) -> list[int]:
+    """From the block's begin to the start of its first kernel, and from that of its last to its
+    end."""
+    if not len(kernels):
+        return []
+    return [int(kernels[0] - block["begin_ns"]), int(block["end_ns"] - kernels[-1])]
 
 
 def per_iteration(blocks: Blocks) -> dict[str, float]:
@@ -126,6 +139,15 @@ def _median(blocks: Blocks, modes: Sequence[str], names: Sequence[Name]) -> floa
 
 def _each(block: Mapping[str, Any], names: Sequence[Name]) -> float:
     return sum(int(block["counts"].get(name, 0)) for name in names) / int(block["iterations"])
+
+
+def lacking(blocks: Blocks, same: Figures) -> list[dict[str, Any]]:
+    """Where kernels are missing: in which round, and how far the others are from its edges."""
+    return [
+        {"mode": block["mode"], "round": block["round"], "edges_ns": block["edges_ns"]}
+        for block in blocks
+        if block["mode"] in OF_WORK and _each(block, (KERNEL,)) < same.get("most", 0.0)
+    ]
 
 
 def spread(blocks: Blocks) -> Figures:

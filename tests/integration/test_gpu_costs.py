@@ -30,7 +30,7 @@ from support.cuda.simcuda_runs import built
 ACCEPTANCE = Path(__file__).parents[1] / "gpu" / "acceptance.py"
 LAUNCHES, CALLS = 50, 52
 """What an iteration of loops/launches.py makes: it copies once and waits once, too."""
-LONGER = ("cost-launches", "cost-off-launches")
+LONGER = ("cost-launches", "cost-off-launches", "cost-twins-launches")
 """Steps of more modes than the others have."""
 CHEAP_NS = 400
 """Less than this for a call counts as nothing, in short blocks of a busy machine."""
@@ -120,6 +120,33 @@ def test_what_each_way_to_turn_it_off_leaves_is_what_is_planted(
     assert is_cost(off["unsubscribed"], attached, CALLS / LAUNCHES)
     assert abs(off["finalized"]["median"]) < CHEAP_NS
     assert abs(off["finalized-in-call"]["median"]) < CHEAP_NS
+
+
+def test_what_stays_is_told_beside_a_process_without_cupti(
+    figures: Callable[[str], Figures],
+) -> None:
+    found = figures("cost-twins-launches")
+    assert found["refused"] == {}
+    counts = found["counts_per_iteration"]
+    assert counts["on"]["kernels"] == [LAUNCHES, LAUNCHES]
+    assert counts["finalized"]["calls"] == counts["unsubscribed"]["calls"] == [0, 0]
+    assert counts["calls"]["kernels"] == [0, 0] and counts["calls"]["calls"][0] > LAUNCHES
+    low, high = counts["window"]["kernels"]
+    assert 0 < low <= high < LAUNCHES
+    assert found["against_never"].keys() >= {"on", "unsubscribed", "finalized", "window"}
+
+
+@pytest.mark.slow
+def test_only_finalizing_frees_what_stays(figures: Callable[[str], Figures]) -> None:
+    found = figures("cost-twins-launches")["against_never"]
+    left = {mode: each["cpu"]["median"] for mode, each in found.items()}
+    assert left["on"] > left["unsubscribed"] > 2 * abs(left["finalized"])
+
+
+@pytest.mark.parametrize("kind", ["threads", "graphs"])
+def test_a_program_lives_through_windows(tmp_path: Path, kit: Path, kind: str) -> None:
+    found = answer_of(tmp_path, kit, f"windows-{kind}", 30)
+    assert (found["status"], found["reason"]) == ("PASS", ""), found
 
 
 def test_callbacks_are_counted(figures: Callable[[str], Figures]) -> None:

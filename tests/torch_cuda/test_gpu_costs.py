@@ -77,6 +77,13 @@ def test_pytorchs_profiler_is_measured_beside_it(tmp_path: Path, kit: Path, loop
     assert found["switching"]["off"]["cpu_us"]["high"] > 0
 
 
+def test_a_real_loop_is_measured_beside_a_process_without_cupti(tmp_path: Path, kit: Path) -> None:
+    found = figures(tmp_path, kit, "cost-twins-dqn", **ATTACHED)
+    assert found["counts_per_iteration"]["window"]["kernels"][0] > 0
+    left = {mode: each["cpu"]["median"] for mode, each in found["against_never"].items()}
+    assert left["on"] > left["unsubscribed"] > left["finalized"]
+
+
 def test_turning_cupti_off_in_a_real_loop(tmp_path: Path, kit: Path) -> None:
     found = figures(tmp_path, kit, "cost-off-sac", **ATTACHED)
     assert found["exact"]["same"]

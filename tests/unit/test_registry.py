@@ -30,6 +30,7 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.SERIALIZERS, "serializers"),
         (registry.IMPORTERS, "importing/formats"),
         (registry.EXPORTERS, "export/formats"),
+        (registry.FINDINGS, "analysis/findings"),
     ],
 )
 def test_every_file_has_a_row_and_every_row_a_file(group, folder):

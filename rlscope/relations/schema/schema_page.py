@@ -11,7 +11,7 @@ from types import ModuleType
 
 import sqlalchemy as sa
 
-from rlscope.relations.schema import cuda_tables, run_tables, store, sweep_tables
+from rlscope.relations.schema import advice_tables, cuda_tables, run_tables, store, sweep_tables
 
 _BEGINNING = """\
 # SQL reference
@@ -32,6 +32,7 @@ _PARTS: tuple[tuple[str, ModuleType], ...] = (
     ("The run, its processes and threads", run_tables),
     ("Operations, breakdowns and calls", sweep_tables),
     ("CUDA", cuda_tables),
+    ("Advice", advice_tables),
 )
 
 

@@ -3,6 +3,7 @@
     run_tables.py     the run, its processes and threads, what they reported
     sweep_tables.py   operations, breakdowns, calls
     cuda_tables.py    CUDA calls, and GPU work by operation
+    advice_tables.py  what is worth mending
 
 Every time is an int64 in nanoseconds of CLOCK_MONOTONIC, every id is dense within a run.
 `operation` and `phase` as columns of other relations are text; "(none)" is no operation and no
@@ -23,7 +24,8 @@ from typing import Any
 from sqlalchemy import BigInteger, Boolean, Column, Double, MetaData, Table, Text
 from sqlalchemy.types import TypeEngine
 
-from rlscope.relations.schema import cuda_tables, run_tables, sweep_tables
+from rlscope.relations.schema import advice_tables, cuda_tables, run_tables, sweep_tables
+from rlscope.relations.schema.advice_tables import finding
 from rlscope.relations.schema.columns import METADATA, PROCESS, RUN
 from rlscope.relations.schema.run_tables import absent, process, run, thread
 from rlscope.relations.schema.sweep_tables import (
@@ -45,6 +47,7 @@ __all__ = [
     "breakdown_by_thread",
     "descriptions",
     "event",
+    "finding",
     "iteration_breakdown",
     "layout_of",
     "operation",
@@ -60,15 +63,15 @@ __all__ = [
     "unit",
 ]
 
-# Made on request only: it is as large as the trace itself.
-ON_REQUEST = frozenset({"event"})
+# Made on request only: one is as large as the trace itself, the other is made of the others.
+ON_REQUEST = frozenset({"event", "finding"})
 
 
 def relations() -> dict[str, Table]:
     """Every relation by name, in the order of the files above."""
     return {
         table.name: table
-        for module in (run_tables, sweep_tables, cuda_tables)
+        for module in (run_tables, sweep_tables, cuda_tables, advice_tables)
         for table in relations_in(module)
     }
 

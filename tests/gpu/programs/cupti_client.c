@@ -97,6 +97,7 @@ static uint64_t ticks(void) {
 
 static void finalize_here(void) {
   if (!__atomic_exchange_n(&finalizes_at_exit, 0, __ATOMIC_ACQ_REL)) return;
+  cupti.flush(1);
   finalized = cupti.finalize();
 }
 

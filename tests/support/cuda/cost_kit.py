@@ -35,6 +35,7 @@ SHORTER: Changes = {
     ],
     "cupti_steps.py": [
         ("\nSECONDS = {False: 16.0", "\nSECONDS = {False: 8.0"),
+        ("TWIN_SECONDS = {False: 32.0", "TWIN_SECONDS = {False: 6.0"),
         ("FLUSH_SECONDS = {False: 30.0", "FLUSH_SECONDS = {False: 8.0"),
         ("PROCESS_SECONDS = {False: 5.0", "PROCESS_SECONDS = {False: 2.0"),
     ],

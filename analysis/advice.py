@@ -1,0 +1,144 @@
+"""Asks every rule of analysis/findings, and ranks what they found: the relation `finding`.
+
+    advice(trace).findings    rows of the relation, the best first
+    advice(trace).failures    rules that failed, which spoil nothing else
+
+A finding has a rank where its price does not reach 0: `saving_low_ns` is what it surely wins.
+docs/reference/semantics.md, "Findings".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from rlscope import registry
+from rlscope.analysis import verdicts
+from rlscope.analysis.critical_loop import Loop, critical_loop
+from rlscope.analysis.finding import Finding
+from rlscope.analysis.verdicts import Confidence
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+Row = dict[str, Any]
+COLUMNS = (
+    *("rank", "rule", "title", "operation", "file", "line"),
+    *("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup", "once_ns"),
+    *("confidence", "evidence", "fix", "no_effect", "evidence_sql"),
+)
+"""Those of the relation."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A rule that failed."""
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What rules found in a trace."""
+
+    loop: Loop | None
+    """What prices are of. None: there is no training loop, and nothing is advised."""
+    findings: Sequence[Row]
+    """Rows of the relation `finding`: ranked ones, then those that are worth a look, then what is
+    paid once."""
+    failures: Sequence[Failure]
+
+
+_advice: WeakKeyDictionary[Trace, Advice] = WeakKeyDictionary()
+
+
+def advice(trace: Trace) -> Advice:
+    """What the rules find; they are asked once of a trace."""
+    if trace not in _advice:
+        _advice[trace] = _asked(trace)
+    return _advice[trace]
+
+
+def finding_columns(trace: Trace) -> dict[str, list[Any]]:
+    """The rows of the relation `finding`, by column."""
+    rows = advice(trace).findings
+    return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def _asked(trace: Trace) -> Advice:
+    loop = critical_loop(trace)
+    if loop is None:
+        return Advice(None, (), ())
+    rows: list[Row] = []
+    failures: list[Failure] = []
+    for name in registry.names(registry.FINDINGS):
+        found = _found_by(name, trace, loop)
+        if isinstance(found, Failure):
+            failures.append(found)
+        else:
+            rows += found
+    return Advice(loop, _ranked(rows), failures)
+
+
+def _found_by(name: str, trace: Trace, loop: Loop) -> list[Row] | Failure:
+    """What one rule found: all of it, or why nothing."""
+    try:
+        found = [*registry.load(registry.FINDINGS, name).find(trace, loop)]
+        return [row for each in found for row in _rows(name, each, loop)]
+    # A rule may be anybody's, and none may cost the reader the report.
+    except Exception as error:
+        return Failure(name, f"{type(error).__name__}: {error}")
+
+
+def _rows(name: str, found: Finding, loop: Loop) -> Iterator[Row]:
+    """Its row, unless it is worth too little."""
+    row = {**asdict(found), "rule": name, "rank": None, **_priced(found, loop)}
+    confidence = verdicts.confidence(row, loop.loop_ns, loop.run_ns)
+    if confidence is not Confidence.NOT_WORTH_A_WORD:
+        yield {key: row[key] for key in COLUMNS if key != "confidence"} | {
+            "confidence": confidence.value
+        }
+
+
+def _priced(found: Finding, loop: Loop) -> Row:
+    """The columns of its price. Raises ValueError: it is no number, or not inside of its
+    interval."""
+    if found.price is None:
+        empty = ("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup")
+        return dict.fromkeys(empty) | {"once_ns": round(found.once_ns)}
+    price = found.price.within(loop.loop_ns)
+    if not math.isfinite(price.high_ns - price.low_ns):
+        raise ValueError(f"a price that is no number: {found.price}")
+    if not price.low_ns <= price.saving_ns <= price.high_ns:
+        raise ValueError(f"a price outside of its interval: {found.price}")
+    saving_ns, low_ns, high_ns = (max(each, 0) for each in asdict(price).values())
+    return {
+        "saving_ns": round(saving_ns),
+        "saving_low_ns": round(low_ns),
+        "saving_high_ns": round(high_ns),
+        "saving_share": saving_ns / loop.loop_ns,
+        "run_speedup": loop.run_ns / max(loop.run_ns - high_ns, 1),
+        "once_ns": None,
+    }
+
+
+def _ranked(rows: list[Row]) -> list[Row]:
+    """In the order in which a reader wants them; only those of which something is sure have a
+    rank."""
+    places = {each.value: place for place, each in enumerate(Confidence)}
+    rows.sort(
+        key=lambda row: (
+            places[row["confidence"]],
+            -(row["saving_low_ns"] or 0),
+            -(row["saving_ns"] or row["once_ns"] or 0),
+            row["rule"],
+        )
+    )
+    for rank, row in enumerate(rows, 1):
+        if row["confidence"] == Confidence.MEASURED.value:
+            row["rank"] = rank
+    return rows

@@ -1,0 +1,54 @@
+"""The training loop that prices are of, and how much its iterations differ; columns are described
+in analysis/sql."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import statement
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The loop of the process that waits least for others: time won back there is won back in the
+    run."""
+
+    process_id: int
+    loop_ns: int
+    """Wall time of the loop."""
+    waited_ns: int
+    """The part of it in which the process waits for other processes."""
+    run_ns: int
+    """Wall time of the run."""
+    iterations: int
+    """Complete ones."""
+
+
+def critical_loop(trace: Trace) -> Loop | None:
+    """None: no process has a training loop."""
+    rows = statement.run(trace, "critical_loop").to_dicts()
+    return Loop(**rows[0]) if rows else None
+
+
+def spread(
+    trace: Trace,
+    loop: Loop,
+    *,
+    operation: str | None = None,
+    layers: Sequence[str] = (),
+) -> Mapping[str, Any]:
+    """iterations, mean_ns, deviation_ns, unusual: time of an operation (None: of all) in some
+    layers (none: in all) in an iteration of the loop, as prices.of_spread takes it."""
+    (row,) = statement.run(
+        trace,
+        "iteration_spread",
+        process_id=loop.process_id,
+        operation=operation,
+        layers=list(layers),
+    ).to_dicts()
+    return row

@@ -1,0 +1,50 @@
+"""What a rule of analysis/findings gives: a finding, with its evidence and its price.
+
+    def find(trace: Trace, loop: Loop) -> Iterator[Finding]: ...
+
+    RULE = Rule(find)
+
+analysis/advice.py asks the rules, ranks what they found, and makes the relation `finding` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
+    from rlscope.relations.trace import Trace
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to mend. All texts are plain, and may have names of the program."""
+
+    title: str
+    """What is slow, in some words without an end: "10,112 calls of .item() in inference"."""
+    evidence: str
+    """A sentence or two with the numbers that show it."""
+    evidence_sql: str
+    """A statement that shows these numbers (statement.shown())."""
+    fix: str
+    """How to mend it: one sentence."""
+    no_effect: str
+    """When mending it changes nothing: one sentence, which begins with "No effect"."""
+    price: Price | None = None
+    """Time of the loop that can be won back. None: it is paid once, for `once_ns`."""
+    once_ns: int = 0
+    operation: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Finds what it knows about. It is silent where its evidence is weak, and where the program
+    already has what it would advise."""
+
+    find: Callable[[Trace, Loop], Iterable[Finding]]

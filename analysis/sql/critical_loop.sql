@@ -1,0 +1,24 @@
+-- The training loop that prices are of: one row, or none where no process has a training loop.
+--   process_id  of those that count in shares, the one that waits for other processes for the least
+--               part of its loop; of equals, the one with the longest loop
+--   loop_ns     wall time of the loop
+--   waited_ns   the part in which it waits for other processes
+--   run_ns      wall time of the run
+--   iterations  complete ones
+-- uses: looping_process, waited_share, own_iteration
+WITH _state AS (
+  SELECT process_id, layer, duration_ns,
+    IF(operation = '(between operations)', '(none)', operation) AS operation
+  FROM training_loop WHERE stage = 'loop' AND process_id IN (FROM looping_process)
+), _loop AS (
+  SELECT process_id, CAST(SUM(duration_ns) AS BIGINT) AS loop_ns,
+    CAST(COALESCE(SUM(duration_ns * share) FILTER (layer = 'wait'), 0) AS BIGINT) AS waited_ns
+  FROM _state LEFT JOIN waited_share USING (process_id, operation) GROUP BY process_id
+), _count AS (
+  SELECT process_id, COUNT(*) AS iterations FROM own_iteration GROUP BY process_id
+)
+SELECT process_id, loop_ns, waited_ns, (SELECT MAX(end_ns) - MIN(start_ns) FROM run) AS run_ns,
+  COALESCE(iterations, 0) AS iterations
+FROM _loop LEFT JOIN _count USING (process_id)
+WHERE loop_ns > 0
+ORDER BY waited_ns / loop_ns, loop_ns DESC, process_id LIMIT 1

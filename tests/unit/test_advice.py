@@ -1,0 +1,199 @@
+"""The engine of findings: what it asks, ranks and leaves out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from support.files.relation_rows import SECOND, Relations, process, share
+
+from rlscope import registry
+from rlscope.analysis import advice
+from rlscope.analysis.critical_loop import critical_loop, spread
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+
+LOOP_NS = 10 * SECOND
+Rules = Callable[..., None]
+
+
+def trace(**rows: Any) -> Relations:
+    """A run of 20 s, of which one process trains for 10 s."""
+    shown = {
+        "run": [{"start_ns": 0, "end_ns": 20 * SECOND}],
+        "process": [process(0, 0, 20 * SECOND)],
+        "breakdown": [share(0, "update", "python", LOOP_NS)],
+    }
+    return Relations(**{**shown, **rows})
+
+
+def finding(price: Price | None = None, **more: Any) -> Finding:
+    texts = {"title": "it is slow", "evidence": "It takes 1 s.", "fix": "Mend it."}
+    rest = {"evidence_sql": "FROM run", "no_effect": "No effect where it is not.", "price": price}
+    return Finding(**{**texts, **rest, **more})
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
+    """Puts rules in the place of the known ones."""
+
+    def install(**made: Any) -> None:
+        monkeypatch.setattr(registry, "names", lambda _: [*made])
+        monkeypatch.setattr(registry, "load", lambda _, name: Rule(lambda *_: iter(made[name])))
+
+    return install
+
+
+def seconds(saving: float, low: float, high: float) -> Price:
+    return Price(saving * SECOND, low * SECOND, high * SECOND)
+
+
+def test_findings_are_ranked_by_what_they_surely_win(rules):
+    rules(
+        wide=[finding(seconds(5, 0.5, 9))],
+        narrow=[finding(seconds(2, 1.8, 2.2))],
+        vague=[finding(seconds(4, -1, 9))],
+        setup=[finding(once_ns=3 * SECOND)],
+    )
+    rows = advice.advice(trace()).findings
+    assert [(row["rule"], row["rank"], row["confidence"]) for row in rows] == [
+        ("narrow", 1, "measured"),
+        ("wide", 2, "measured"),
+        ("vague", None, "worth a look"),
+        ("setup", None, "once"),
+    ]
+    assert rows[2]["saving_low_ns"] == 0
+    assert rows[3]["saving_ns"] is None
+
+
+def test_a_price_is_a_share_of_the_loop_and_bounds_the_run(rules):
+    rules(one=[finding(seconds(2, 1, 4), file="a.py", line=3)])
+    (row,) = advice.advice(trace()).findings
+    assert row["saving_share"] == pytest.approx(0.2)
+    assert row["run_speedup"] == pytest.approx(20 / 16)
+    assert (row["file"], row["line"]) == ("a.py", 3)
+
+
+def test_nothing_wins_more_than_the_loop(rules):
+    rules(one=[finding(seconds(20, 15, 30))])
+    (row,) = advice.advice(trace()).findings
+    assert row["saving_ns"] == row["saving_low_ns"] == row["saving_high_ns"] == LOOP_NS
+
+
+@pytest.mark.parametrize(
+    "cheap", [finding(seconds(0.05, 0.04, 0.06)), finding(once_ns=SECOND // 10)]
+)
+def test_what_is_worth_too_little_is_left_out(rules, cheap):
+    rules(cheap=[cheap])
+    assert advice.advice(trace()).findings == []
+
+
+def failing() -> Iterator[Finding]:
+    yield finding(seconds(9, 8, 10))
+    raise ZeroDivisionError("nothing to divide")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [finding(seconds(1, 2, 3))],
+        [finding(Price(math.nan, 0, 1))],
+        [None],
+    ],
+)
+def test_a_wrong_finding_is_a_failure_of_its_rule(rules, wrong):
+    rules(wrong=wrong, right=[finding(seconds(2, 1, 3))])
+    found = advice.advice(trace())
+    assert [row["rule"] for row in found.findings] == ["right"]
+    assert [each.rule for each in found.failures] == ["wrong"]
+
+
+def test_a_rule_that_fails_spoils_no_other_and_is_counted(rules):
+    rules(broken=failing(), right=[finding(seconds(2, 1, 3))])
+    found = advice.advice(trace())
+    assert [row["rule"] for row in found.findings] == ["right"]
+    assert [(each.rule, each.reason) for each in found.failures] == [
+        ("broken", "ZeroDivisionError: nothing to divide")
+    ]
+
+
+def test_without_a_training_loop_nothing_is_advised(rules):
+    rules(one=[finding(seconds(2, 1, 3))])
+    found = advice.advice(trace(breakdown=[share(0, "(none)", "python", LOOP_NS)]))
+    assert found.loop is None
+    assert found.findings == ()
+
+
+def test_the_columns_are_those_of_the_relation(rules):
+    rules(one=[finding(seconds(2, 1, 3))])
+    rows = trace()
+    columns = advice.finding_columns(rows)
+    assert tuple(columns) == tuple(rows.table("finding").names)
+    assert columns["title"] == ["it is slow"]
+
+
+def test_prices_are_of_the_loop_that_waits_least():
+    waits = [
+        {
+            "process_id": 0,
+            "kind": "pipe",
+            "operation": "receive",
+            "object": "7",
+            "function": "os.read",
+            "self_ns": 8 * SECOND,
+            "peer_process_id": 1,
+        }
+    ]
+    rows = trace(
+        process=[process(0, 0, 20 * SECOND, role="main"), process(1, 0, 20 * SECOND, role="actor")],
+        breakdown=[
+            share(0, "receive", "wait", 8 * SECOND),
+            share(0, "update", "framework", 4 * SECOND),
+            share(1, "inference", "framework", 9 * SECOND),
+        ],
+        wait=waits,
+    )
+    loop = critical_loop(rows)
+    assert loop is not None
+    assert (loop.process_id, loop.loop_ns, loop.waited_ns) == (1, 9 * SECOND, 0)
+
+
+def of_iterations(times: list[int]) -> Relations:
+    """Iterations, each with so much time in `update`."""
+    starts = [sum(times[:place]) for place in range(len(times))]
+    common = {"process_id": 0, "complete": True}
+    return trace(
+        iteration=[
+            {
+                **common,
+                "iteration": place,
+                "start_ns": start,
+                "duration_ns": ns,
+                "source": "explicit",
+            }
+            for place, (start, ns) in enumerate(zip(starts, times, strict=True))
+        ],
+        iteration_breakdown=[
+            {
+                **common,
+                "iteration": place,
+                "iteration_source": "explicit",
+                "operation": "update",
+                "layer": "python",
+                "duration_ns": ns,
+            }
+            for place, ns in enumerate(times)
+        ],
+    )
+
+
+def test_the_spread_of_iterations_leaves_out_those_that_are_not_usual():
+    rows = of_iterations([100, 120, 80, 100, 5000])
+    loop = critical_loop(rows)
+    assert loop is not None
+    found = spread(rows, loop, operation="update")
+    assert (found["iterations"], found["mean_ns"], found["unusual"]) == (4, 100, 1)
+    assert found["deviation_ns"] == pytest.approx(math.sqrt(800 / 3))
+    assert spread(rows, loop, operation="update", layers=["wait"])["mean_ns"] == 0
