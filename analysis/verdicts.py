@@ -79,6 +79,14 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 _NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+# Readings of a stack that are enough for a finding.
+_FEWEST_READINGS = 10
+# Calls of one native function in an entry of an operation that only a loop makes, and how long one
+# of a small operator takes at most.
+_LOOPED_CALLS = 100
+_SMALL_CALL_NS = 50_000
+# How often a line's function is compiled before it is not the line's first time.
+_FEWEST_COMPILATIONS = 4
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -501,3 +509,19 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
 def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
     """Whether an environment's work is most of the loop."""
     return is_most(work_ns, loop_ns)
+
+
+def are_readings_enough(readings: int) -> bool:
+    """Whether so many readings of a stack show that something takes its time."""
+    return readings >= _FEWEST_READINGS
+
+
+def is_looped(calls: float, entries: float, duration_ns: float) -> bool:
+    """Whether a native function is called so often, and so briefly each time, that Python loops over
+    elements."""
+    return calls >= _LOOPED_CALLS * entries and duration_ns <= _SMALL_CALL_NS * calls
+
+
+def is_compiled_again(count: int) -> bool:
+    """Whether a function was compiled more often than its first time and a change of shape explain."""
+    return count >= _FEWEST_COMPILATIONS

@@ -95,7 +95,14 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "csv": "rlscope.export.formats.csv:EXPORTER",
     },
     FINDINGS: {
+        "argument_validation": "rlscope.analysis.findings.argument_validation:RULE",
+        "checkpoints": "rlscope.analysis.findings.checkpoints:RULE",
+        "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
+        "optimizer_loop": "rlscope.analysis.findings.optimizer_loop:RULE",
+        "recompilation": "rlscope.analysis.findings.recompilation:RULE",
+        "rendering": "rlscope.analysis.findings.rendering:RULE",
+        "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
