@@ -1,6 +1,6 @@
-"""Time in calls of functions that some rule of analysis/findings knows, and the lines that led there.
+"""Time in calls of functions that a rule of analysis/findings knows, and the lines that led there.
 
-    found = of_functions(trace, loop, (r".*/torch/serialization\\.py:save",))
+found = of_functions(trace, loop, (r".*/torch/serialization\\.py:save",))
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlscope.analysis import statement
 
 if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
@@ -33,13 +34,40 @@ class Source:
                 found = (node.lineno, node.end_lineno or node.lineno)
         return found
 
-    def statement_at(self, line: int) -> ast.stmt | None:
-        """The innermost statement that the line is a part of."""
-        found = None
+    def is_under(self, line: int, names: Container[str]) -> bool:
+        """Whether a line is in a function that one of them decorates, or in a `with` of one."""
         for node in self._around(line):
-            if isinstance(node, ast.stmt):
-                found = node
-        return found
+            asked: list[ast.expr] = []
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                asked = node.decorator_list
+            elif isinstance(node, (ast.With, ast.AsyncWith)):
+                asked = [item.context_expr for item in node.items]
+            called = (each.func if isinstance(each, ast.Call) else each for each in asked)
+            if any(_name_of(each) in names for each in called):
+                return True
+        return False
+
+    def call_of(self, name: str) -> int | None:
+        """The first line that calls a function of this name."""
+        calls = (
+            node.lineno
+            for node in ast.walk(self.tree or ast.Module([], []))
+            if isinstance(node, ast.Call) and _name_of(node.func) == name
+        )
+        return min(calls, default=None)
+
+    def copies_itself(self, line: int, functions: Container[str]) -> str | None:
+        """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""
+        for node in self._around(line):
+            if isinstance(node, ast.Assign):
+                targets = {ast.unparse(target) for target in node.targets}
+                for call in ast.walk(node.value):
+                    if isinstance(call, ast.Call) and _name_of(call.func) in functions:
+                        parts = (part for given in call.args for part in ast.walk(given))
+                        read = (part for part in parts if isinstance(part, ast.expr))
+                        if any(ast.unparse(part) in targets for part in read):
+                            return _name_of(call.func)
+        return None
 
     def _around(self, line: int) -> Iterator[ast.AST]:
         """Nodes that contain a line, the outermost first."""
@@ -48,6 +76,28 @@ class Source:
         for node in ast.walk(self.tree):
             if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0):
                 yield node
+
+
+def place_of_own_loop(
+    trace: Trace, loop: Loop, file: str, line: int, operation: str
+) -> tuple[int, int] | None:
+    """The innermost loop around a line, if its other lines belong to no other operation. The loop
+    of the training itself, in which environments step, is none."""
+    source = source_of(trace, file)
+    place = source.loop_at(line)
+    if place is None:
+        return None
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    others = {
+        row["line"] for row in rows.to_dicts() if row["operation"] not in (operation, "(none)")
+    }
+    # The loop's own line has the time of what is called in each pass, as all callers have.
+    return None if any(place[0] < other <= place[1] for other in others) else place
+
+
+def _name_of(function: ast.expr) -> str:
+    """np.concatenate: concatenate."""
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def source_of(trace: Trace, file: str) -> Source:

@@ -81,9 +81,17 @@ _NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
+# Share of the program's CPU time that other threads take at least, and of operators' time in which
+# they wait for them.
+_NOTABLE_THREADS = 0.2
+_WAITING_OPERATORS = 0.05
+# Share of the time of replay in which Python goes through transitions.
+_STEPPED_REPLAY = 0.25
+# Forwards in a row that are worth a batch.
+_CALLS_IN_A_ROW = 1.9
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
 # of a small operator takes at most.
-_LOOPED_CALLS = 100
+_LOOPED_CALLS = 60
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
@@ -517,11 +525,39 @@ def are_readings_enough(readings: int) -> bool:
 
 
 def is_looped(calls: float, entries: float, duration_ns: float) -> bool:
-    """Whether a native function is called so often, and so briefly each time, that Python loops over
-    elements."""
+    """Whether a native function is called so often, and so briefly each time, that Python loops
+    over elements."""
     return calls >= _LOOPED_CALLS * entries and duration_ns <= _SMALL_CALL_NS * calls
 
 
 def is_compiled_again(count: int) -> bool:
-    """Whether a function was compiled more often than its first time and a change of shape explain."""
+    """Whether a function was compiled more often than a change of shape explains."""
     return count >= _FEWEST_COMPILATIONS
+
+
+def is_called_in_a_row(calls: float) -> bool:
+    """Whether a network is called so often in one entry that a batch would be worth it."""
+    return calls >= _CALLS_IN_A_ROW
+
+
+def is_replay_stepped(stepped_ns: float, replay_ns: float) -> bool:
+    """Whether replay takes its time because Python goes through transitions."""
+    return stepped_ns >= _STEPPED_REPLAY * replay_ns
+
+
+def is_line_costly(own_ns: float, loop_ns: float) -> bool:
+    """Whether one line takes enough of the loop to be looked at."""
+    return own_ns >= _NAMED_LINE * loop_ns
+
+
+def are_gradients_needless(switches: int, backwards: int, forwards: int) -> bool:
+    """Whether autograd is on in inference, while backwards go through forwards made elsewhere."""
+    return switches == 0 and backwards > 0 and forwards >= backwards
+
+
+def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framework_ns: int) -> bool:
+    """Whether operators have more threads than work: these take CPU time, and are waited for."""
+    return (
+        others_ns >= _NOTABLE_THREADS * running_ns
+        and blocked_ns >= _WAITING_OPERATORS * framework_ns
+    )

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import Source, source_of
+from rlscope.analysis.source_code import place_of_own_loop
+from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -20,9 +21,12 @@ _STATEMENT = "findings/tensor_loop"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id}
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, SIMULATION),
+    }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for lines in _loops(trace, rows):
+    for lines in _loops(trace, loop, rows):
         first = lines[0]
         if not verdicts.is_looped(first["calls"], first["entries"], first["duration_ns"]):
             continue
@@ -34,8 +38,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{count(first['entries'])} entries, {duration(first['duration_ns'] / first['calls'])} "
             "each: the call costs more than the arithmetic.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Compute it for all elements at once: one operator on the whole tensor, "
-            "torch._foreach_* on the list of tensors, or NumPy for a recursion in time.",
+            fix="Use one operator on a whole tensor, torch._foreach_* on a list of them, or NumPy "
+            "for a recursion in time.",
             no_effect="Little effect where each element is large.",
             price=time.part(0.8, 0.92, 1.0),
             operation=first["operation"],
@@ -44,25 +48,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         )
 
 
-def _loops(trace: Trace, rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows of lines that are in one loop, in one operation. Loops in which other operations are
-    entered, such as steps of an environment, are the training's own."""
-    sources: dict[str, Source] = {}
+def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of lines that are in one loop, in one operation."""
     found: dict[tuple[str, tuple[int, int], str], list[Row]] = {}
     for row in rows:
-        file = row["file"]
-        if file not in sources:
-            sources[file] = source_of(trace, file)
-        place = sources[file].loop_at(row["line"])
+        place = place_of_own_loop(trace, loop, row["file"], row["line"], row["operation"])
         if place is not None:
-            found.setdefault((file, place, row["operation"]), []).append(row)
-    for (file, place, operation), lines in found.items():
-        if any(row["framework_ns"] > 0 for row in lines) and not any(
-            other["file"] == file
-            and place[0] <= other["line"] <= place[1]
-            and other["operation"] not in (operation, "(none)")
-            for other in rows
-        ):
+            found.setdefault((row["file"], place, row["operation"]), []).append(row)
+    for lines in found.values():
+        if any(row["framework_ns"] > 0 for row in lines):
             yield lines
 
 

@@ -27,7 +27,7 @@ def row(twins: Twins) -> str:
         _verdict(twins.is_cause_named, first["rule"] if first else "nothing"),
         _line(twins),
         _promised(twins),
-        f"{twins.measured_s:.2f} s of {min(twins.planted_s):.2f} s",
+        f"{twins.measured_share:.0%}: {twins.measured_s:.2f} of {min(twins.planted_s):.2f} s",
         _price(twins),
         _twin(twins),
     ]
@@ -50,16 +50,17 @@ def _promised(twins: Twins) -> str:
     if twins.first is None:
         return ""
     low, value, high = (
-        twins.first[name] / 1e9 for name in ("saving_low_ns", "saving_ns", "saving_high_ns")
+        twins.first["saving_share"] * twins.first[name] / twins.first["saving_ns"]
+        for name in ("saving_low_ns", "saving_ns", "saving_high_ns")
     )
-    return f"{value:.2f} s ({low:.2f} to {high:.2f})"
+    return f"{value:.0%} ({low:.0%} to {high:.0%})"
 
 
 def off(twins: Twins) -> float | None:
     """By which part of the measured difference the price is off; None: it is of something else."""
     if PLANTED[twins.program].rule is None or not twins.is_cause_named or twins.first is None:
         return None
-    return twins.first["saving_ns"] / 1e9 / twins.measured_s - 1
+    return twins.first["saving_share"] / twins.measured_share - 1
 
 
 def _price(twins: Twins) -> str:

@@ -38,6 +38,11 @@ class Twins:
         return min(self.planted_s) - min(self.mended_s)
 
     @property
+    def measured_share(self) -> float:
+        """Part of the planted program's loop."""
+        return self.measured_s / min(self.planted_s)
+
+    @property
     def first(self) -> Mapping[str, Any] | None:
         return _first(self.findings)
 

@@ -1,8 +1,8 @@
 -- Lines of the program's own from which the training loop of a process ($process_id) calls a framework
 -- directly, with no function of a library between, in operations with brief calls in great number.
 --   function      the native function that is called most often
---   calls         in the operation; entries: of the operation. Between operations: those of the one that
---                 is entered most often
+--   calls         in the operation; entries: of the operation. Between operations: steps of environments,
+--                 which are the operations $operations
 --   duration_ns   of these calls
 --   own_ns        of the line, with below_ns2 and above_ns2, the squared distances to its interval's ends
 WITH _entry AS (
@@ -25,7 +25,9 @@ WITH _entry AS (
   GROUP BY file, line, operation
 )
 SELECT file, line, operation, function, CAST(calls AS BIGINT) AS calls,
-  CAST(COALESCE(entries, (SELECT MAX(entries) FROM _entry), 1) AS BIGINT) AS entries,
+  CAST(COALESCE(entries,
+    (SELECT MAX(entries) FROM _entry WHERE operation IN (SELECT UNNEST($operations))),
+    (SELECT MAX(entries) FROM _entry), 1) AS BIGINT) AS entries,
   CAST(duration_ns AS BIGINT) AS duration_ns, CAST(own_ns AS DOUBLE) AS own_ns,
   CAST(framework_ns AS DOUBLE) AS framework_ns,
   CAST(below_ns2 AS DOUBLE) AS below_ns2, CAST(above_ns2 AS DOUBLE) AS above_ns2

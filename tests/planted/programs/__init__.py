@@ -1,7 +1,7 @@
 """The planted programs: what is wrong with each, and how to run the twin in which it is mended.
 
-The lines that cause it end with the comment `# planted`. A program without a rule has a condition that
-some rule looks for, without an effect: nothing may be advised.
+The lines that cause it end with the comment `# planted`. A program without a rule has a condition
+that some rule looks for, without an effect: nothing may be advised.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ import os
 import queue
 import tempfile
 import threading
-import time
 
 import gymnasium as gym
+import stopwatch
 import torch
 from torch import nn
 
@@ -60,7 +60,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
         journal = Journal(os.path.join(folder, "journal.csv"), not options.buffered)
         journal.start()
-        began = time.perf_counter()
+        began = stopwatch.now()
         train(journal, options.steps)
-        print(f"loop {time.perf_counter() - began:.6f}")
+        print(f"loop {stopwatch.now() - began:.6f}")
         journal.close()

@@ -1,10 +1,10 @@
 """Four cheap environments, each in a worker process or all in this one."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -24,7 +24,7 @@ def main():
     net = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2))
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, foreach=True)
     observation, _ = envs.reset(seed=17)
-    began = time.perf_counter()
+    began = stopwatch.now()
     states, taken, rewards = [], [], []
     for step in range(options.steps):
         with torch.no_grad():
@@ -43,7 +43,7 @@ def main():
             loss.backward()
             optimizer.step()
             states, taken, rewards = [], [], []
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     envs.close()
 
 

@@ -6,6 +6,7 @@ import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -79,9 +80,9 @@ def main():
     for actor in actors:
         actor.start()
     learner = Learner()
-    began = time.perf_counter()
+    began = stopwatch.now()
     learner.run(queue, options.updates)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     stop.set()
     while any(actor.is_alive() for actor in actors):
         while not queue.empty():

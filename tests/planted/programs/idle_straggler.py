@@ -6,6 +6,7 @@ import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -41,7 +42,7 @@ def main():
     net = nn.Linear(4, 2)
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, foreach=True)
     state, _ = env.reset(seed=24)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for step in range(options.steps):
         scores = net(torch.from_numpy(state)).log_softmax(-1)
         action = int(torch.multinomial(scores.detach().exp(), 1))
@@ -54,7 +55,7 @@ def main():
             state, _ = env.reset()
         if step % 100 == 0:
             np.frombuffer(weights.get_obj())[:] = net.weight.detach().numpy().T.ravel()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     stop.set()
     for worker in workers:
         worker.join()

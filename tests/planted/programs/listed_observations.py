@@ -1,10 +1,10 @@
 """A small agent whose observations are lists: each step converts them into tensors anew."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -44,7 +44,7 @@ def main():
     net = nn.Sequential(nn.Flatten(0), nn.Linear(WINDOW * 4, 32), nn.Tanh(), nn.Linear(32, 2))
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, foreach=True)
     window, _ = env.reset(seed=15)
-    began = time.perf_counter()
+    began = stopwatch.now()
     loss = torch.zeros(())
     for step in range(options.steps):
         scores = net(convert(window)).log_softmax(-1)
@@ -57,7 +57,7 @@ def main():
             optimizer.step()
             loss = torch.zeros(())
             window, _ = env.reset()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

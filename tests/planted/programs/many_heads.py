@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import Tensor, nn
 
@@ -77,6 +77,6 @@ if __name__ == "__main__":
     torch.manual_seed(7)
     torch.set_num_threads(1)
     training = Training(options.fused)
-    began = time.perf_counter()
+    began = stopwatch.now()
     training.run(options.steps)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

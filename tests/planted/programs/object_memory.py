@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import gc
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 
 
 class Step:
@@ -57,20 +57,20 @@ class Learner:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--freeze", action="store_true", help="keep the old memory out of collections")
-    parser.add_argument("--episodes", type=int, default=60)
+    parser.add_argument("--freeze", action="store_true", help="spare the old memory")
+    parser.add_argument("--episodes", type=int, default=50)
     options = parser.parse_args()
     gc.disable()
-    memory = remember(30_000, np.random.default_rng(10))
+    memory = remember(12_000, np.random.default_rng(10))
     gc.enable()
     if options.freeze:
         gc.freeze()
     learner = Learner(gym.make("CartPole-v1"), memory)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for _ in range(options.episodes):
         learner.episode()
         learner.improve()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Evolution of a recurrent policy over eight environments that step side by side."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 from torch.nn import functional
@@ -51,7 +51,7 @@ def main():
     optimizer = torch.optim.Adam(net.parameters(), 1e-3, fused=True)
     observations = [env.reset(seed=6 + i)[0] for i, env in enumerate(envs)]
     memories = torch.zeros(NUM_ENVS, 48)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for _ in range(options.updates):
         rollout = []
         for _ in range(HORIZON):
@@ -76,7 +76,7 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -116,8 +116,8 @@ if __name__ == "__main__":
     torch.manual_seed(23)
     torch.set_num_threads(1)
     game = Game() if options.inside else Outside()
-    began = time.perf_counter()
+    began = stopwatch.now()
     train(Walker(game), options.steps)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     if not options.inside:
         game.close()

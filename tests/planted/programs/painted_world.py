@@ -1,10 +1,10 @@
 """A grid world that paints a picture of itself in each step, whether or not it is looked at."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 
 SIDE, PIXELS = 8, 32
 
@@ -75,6 +75,6 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=700)
     options = parser.parse_args()
     agent = Sarsa(Painted(not options.unpainted), 14)
-    began = time.perf_counter()
+    began = stopwatch.now()
     agent.train(options.steps)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

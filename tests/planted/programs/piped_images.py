@@ -2,11 +2,11 @@
 
 import argparse
 import multiprocessing
-import time
 from multiprocessing import shared_memory
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -97,7 +97,7 @@ def main():
     net = nn.Linear(64, 2)
     optimizer = torch.optim.SGD(net.parameters(), 1e-4, foreach=True)
     actions = [0] * WORKERS
-    began = time.perf_counter()
+    began = stopwatch.now()
     for step in range(options.steps):
         images, rewards = workers.step(actions)
         small = np.stack([image[0, ::64, ::64].ravel() for image in images])
@@ -108,7 +108,7 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     del images
     workers.close()
 

@@ -1,10 +1,10 @@
 """PPO, one file: advantages are computed with a loop backwards over the rollout."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 from torch.distributions import Categorical
@@ -32,7 +32,7 @@ values = torch.zeros(NUM_STEPS, NUM_ENVS)
 next_obs = torch.from_numpy(envs.reset(seed=1)[0])
 next_done = torch.zeros(NUM_ENVS)
 
-began = time.perf_counter()
+began = stopwatch.now()
 for iteration in range(args.iterations):
     for step in range(NUM_STEPS):
         obs[step], dones[step] = next_obs, next_done
@@ -87,4 +87,4 @@ for iteration in range(args.iterations):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-print(f"loop {time.perf_counter() - began:.6f}")
+print(f"loop {stopwatch.now() - began:.6f}")

@@ -3,10 +3,10 @@
 import argparse
 import collections
 import random
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 from torch.nn import functional
@@ -69,7 +69,7 @@ def main():
     optimizer = torch.optim.RMSprop(net.parameters(), 1e-3, foreach=True)
     memory = {"list": ListMemory, "array": ArrayMemory}[options.memory](10_000)
     state, _ = env.reset(seed=0)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for step in range(options.steps):
         if random.random() < 0.1:
             action = random.randrange(2)
@@ -89,7 +89,7 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 import argparse
 import os
 import tempfile
-import time
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -74,6 +74,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(dir=os.getcwd()) as temporary:
         trainer = Trainer(Path(temporary), options.save_every)
-        began = time.perf_counter()
+        began = stopwatch.now()
         trainer.train(options.steps)
-        print(f"loop {time.perf_counter() - began:.6f}")
+        print(f"loop {stopwatch.now() - began:.6f}")

@@ -1,9 +1,9 @@
 """Rewards and values are read one by one out of tensors, for the statistics of each step."""
 
 import argparse
-import time
 
 import gymnasium as gym
+import stopwatch
 import torch
 from torch import nn
 
@@ -65,6 +65,6 @@ if __name__ == "__main__":
     torch.manual_seed(16)
     torch.set_num_threads(1)
     program = Program(options.at_once)
-    began = time.perf_counter()
+    began = stopwatch.now()
     program.run(options.steps)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

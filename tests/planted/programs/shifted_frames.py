@@ -1,14 +1,14 @@
 """Learning from a window of the newest frames, which a buffer keeps in order."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
-CAPACITY, SIDE = 4000, 24
+CAPACITY, SIDE = 4000, 40
 
 
 class Frames(gym.Env):
@@ -38,7 +38,7 @@ class OrderedBuffer:
     """The newest frame is the last."""
 
     def __init__(self):
-        self.frames = np.zeros((0, SIDE, SIDE), np.uint8)
+        self.frames = np.zeros((CAPACITY, SIDE, SIDE), np.uint8)
 
     def add(self, frame):
         self.frames = np.concatenate([self.frames[-CAPACITY + 1 :], frame[None]])  # planted
@@ -83,11 +83,11 @@ def train(buffer, steps):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--ring", action="store_true")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=1500)
     options = parser.parse_args()
     torch.manual_seed(9)
     torch.set_num_threads(1)
     buffer = RingBuffer() if options.ring else OrderedBuffer()
-    began = time.perf_counter()
+    began = stopwatch.now()
     train(buffer, options.steps)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

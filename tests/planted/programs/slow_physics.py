@@ -1,10 +1,10 @@
 """Chains of springs: the environment integrates them mass by mass or all at once."""
 
 import argparse
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -65,7 +65,7 @@ def main():
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, foreach=True)
     state, _ = env.reset(seed=18)
     scores, rewards = [], []
-    began = time.perf_counter()
+    began = stopwatch.now()
     for _ in range(options.steps):
         score = net(torch.from_numpy(state)).log_softmax(-1)
         action = int(torch.multinomial(score.detach().exp(), 1))
@@ -80,7 +80,7 @@ def main():
             optimizer.step()
             scores, rewards = [], []
             state, _ = env.reset()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import nn
 
@@ -43,7 +44,7 @@ def main():
     net = nn.Sequential(nn.Linear(3, 64), nn.Tanh(), nn.Linear(64, 3))
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, foreach=True)
     state, _ = envs.reset(seed=20)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for _ in range(options.steps):
         scores = net(torch.from_numpy(state)).log_softmax(-1)
         action = torch.multinomial(scores.detach().exp(), 1)
@@ -52,7 +53,7 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
     envs.close()
 
 

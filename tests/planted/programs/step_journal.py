@@ -4,10 +4,10 @@ import argparse
 import csv
 import os
 import tempfile
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 
 
 class Journal:
@@ -63,6 +63,6 @@ if __name__ == "__main__":
     parser.add_argument("--buffered", action="store_true")
     parser.add_argument("--steps", type=int, default=2000)
     options = parser.parse_args()
-    began = time.perf_counter()
+    began = stopwatch.now()
     train(options.steps, not options.buffered)
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

@@ -4,9 +4,9 @@ import argparse
 import json
 import os
 import tempfile
-import time
 
 import gymnasium as gym
+import stopwatch
 import torch
 from torch import nn
 from torch.nn import functional
@@ -39,7 +39,7 @@ def write_metrics(path, step, **metrics):
 with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
     metrics_file = os.path.join(folder, "metrics.jsonl")
     observation, _ = env.reset(seed=2)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for step in range(args.steps):
         *logits, value = net(torch.from_numpy(observation))
         logits = torch.stack(logits)
@@ -56,4 +56,4 @@ with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
             write_metrics(metrics_file, step, reward=reward, loss=loss.item())
         if terminated or truncated:
             observation, _ = env.reset()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")

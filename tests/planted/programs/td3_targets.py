@@ -2,10 +2,10 @@
 
 import argparse
 import copy
-import time
 
 import gymnasium as gym
 import numpy as np
+import stopwatch
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -89,7 +89,7 @@ def main() -> None:
     env = gym.make("Pendulum-v1")
     agent, replay = Agent(options.fused_targets), Replay(10_000, 3)
     observation, _ = env.reset(seed=3)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for step in range(options.steps):
         action = agent.act(observation, rng)
         after, reward, terminated, truncated, _ = env.step(action)
@@ -98,7 +98,7 @@ def main() -> None:
         if step >= 64:
             agent.learn(replay.sample(rng, 32), step % 2 == 0)
             agent.follow()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Policy gradient for a small transformer that writes numbers: sample, reward, update."""
 
 import argparse
-import time
 
+import stopwatch
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -66,7 +66,7 @@ def main() -> None:
     torch.set_num_threads(1)
     model = Writer()
     optimizer = torch.optim.AdamW(model.parameters(), 3e-4, fused=True)
-    began = time.perf_counter()
+    began = stopwatch.now()
     for _ in range(options.updates):
         tokens = write(model, options.cache)
         reward = (tokens[:, 1:] == 7).float().sum(1)
@@ -77,7 +77,7 @@ def main() -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"loop {time.perf_counter() - began:.6f}")
+    print(f"loop {stopwatch.now() - began:.6f}")
 
 
 if __name__ == "__main__":

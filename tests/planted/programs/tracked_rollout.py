@@ -2,9 +2,9 @@
 
 import argparse
 import contextlib
-import time
 
 import gymnasium as gym
+import stopwatch
 import torch
 from torch import nn
 from torch.nn import functional
@@ -51,7 +51,7 @@ def forward(x, memories):
 
 
 observation, _ = envs.reset(seed=12)
-began = time.perf_counter()
+began = stopwatch.now()
 for _ in range(args.updates):
     states, befores, actions, rewards = [], [], [], []
     memories = [torch.zeros(NUM_ENVS, WIDTH) for _ in layers]
@@ -75,4 +75,4 @@ for _ in range(args.updates):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-print(f"loop {time.perf_counter() - began:.6f}")
+print(f"loop {stopwatch.now() - began:.6f}")

@@ -1,0 +1,101 @@
+"""Advice on a disk, on threads of operators, and on what is compiled again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
+from support.files.relation_rows import SECOND, process
+
+from rlscope.analysis.findings import disk_wait, many_threads, recompilation
+
+# ---- disk ----------------------------------------------------------------------------------------
+
+
+def logging(in_loop_ns: int, *, count: int = 500, kind: str = "disk"):
+    """Waits of 3 s in all threads, of which the loop itself is in so much."""
+    wait = {"process_id": 0, "thread_id": 0, "kind": kind, "function": "posix.fsync"}
+    times = {"count": count, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+    return loop_rows(
+        Time("(none)", "wait", in_loop_ns, 4), wait=[{**wait, **times, "operation": "(none)"}]
+    )
+
+
+def test_a_loop_that_waits_for_the_disk_is_named():
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND))
+    assert (finding.file, finding.line) == (FILE, 4)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND
+
+
+def test_waits_of_a_thread_beside_the_loop_are_worth_nothing():
+    """The loop is in layer wait for 1 ms, whatever other threads wait for."""
+    (finding,) = found(disk_wait.RULE, logging(1_000_000))
+    assert finding.price is not None
+    assert finding.price.saving_ns == 1_000_000
+
+
+@pytest.mark.parametrize("silent", [{"count": 2}, {"kind": "pipe"}])
+def test_a_few_waits_or_others_are_no_logging(silent):
+    assert found(disk_wait.RULE, logging(3 * SECOND, **silent)) == []
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+
+def threads(*, others_ns: int, blocked_ns: int | None, text: str = "torch.set_num_threads(16)\n"):
+    state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
+    blocked = {"readings": 400, "blocked_low_ns": 0, "blocked_high_ns": LOOP_NS // 2}
+    return loop_rows(
+        Time("update", "framework", 8 * SECOND, 3),
+        text=text,
+        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=8 * SECOND + others_ns)],
+        thread=[{"process_id": 0, "thread_id": 0, "running_ns": 8 * SECOND}],
+        blocked=[{**state, **blocked, "duration_ns": 8 * SECOND, "blocked_ns": blocked_ns}],
+    )
+
+
+def test_operators_that_wait_for_their_threads_are_named():
+    (finding,) = found(many_threads.RULE, threads(others_ns=5 * SECOND, blocked_ns=2 * SECOND))
+    assert (finding.file, finding.line) == (FILE, 1)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 5 * SECOND
+
+
+def test_without_a_line_that_sets_threads_the_longest_line_is_named():
+    trace = threads(others_ns=5 * SECOND, blocked_ns=2 * SECOND, text="")
+    (finding,) = found(many_threads.RULE, trace)
+    assert (finding.file, finding.line) == (FILE, 3)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"others_ns": 5 * SECOND, "blocked_ns": 0},  # they work for the operators
+        {"others_ns": SECOND // 10, "blocked_ns": 2 * SECOND},  # there are none
+        {"others_ns": 5 * SECOND, "blocked_ns": None},  # nobody asked the kernel
+    ],
+)
+def test_threads_that_work_are_not(silent: dict[str, Any]):
+    assert found(many_threads.RULE, threads(**silent)) == []
+
+
+# ---- compilation ---------------------------------------------------------------------------------
+
+
+def compiled(count: int):
+    row = {"process_id": 0, "compiler": "torch.compile", "function": "forward", "count": count}
+    return loop_rows(compilation=[{**row, "file": FILE, "line": 9, "total_ns": 4 * SECOND}])
+
+
+def test_a_function_that_is_compiled_again_and_again_is_named():
+    (finding,) = found(recompilation.RULE, compiled(40))
+    assert (finding.file, finding.line) == (FILE, 9)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND * 39 / 40)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
+    assert found(recompilation.RULE, compiled(count)) == []
