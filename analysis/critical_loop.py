@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
+from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -52,3 +53,8 @@ def spread(
         layers=list(layers),
     ).to_dicts()
     return row
+
+
+def states(trace: Trace, loop: Loop) -> Table:
+    """operation, layer, duration_ns: where the loop is, the largest first."""
+    return statement.run(trace, "loop_state", process_id=loop.process_id)

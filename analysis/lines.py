@@ -7,7 +7,8 @@ processes that count in shares. If none has a training loop, they are of the who
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
 from rlscope.table import Table
@@ -49,12 +50,42 @@ def backward_lines(trace: Trace, *, rows: int) -> Table:
 
 
 def flame_frames(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
-    """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns: the
-    frames of a flame graph, a frame after its caller."""
+    """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns, gpu_ns:
+    the frames of a flame graph, a frame after its caller."""
     return statement.run(trace, "flame_frame", frames=frames, least_share=least_share)
 
 
 def flame_parts(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
-    """frame (None: in none), is_known, is_small, operation, layer, self_ns: the time of the same
-    frames without that of the frames they called. It adds up to the time of the loops."""
+    """frame (None: in none), is_known, is_small, operation, layer, self_ns, gpu_ns: the time of the
+    same frames without that of the frames they called. It adds up to the time of the loops."""
     return statement.run(trace, "flame_part", frames=frames, least_share=least_share)
+
+
+def excerpt(trace: Trace, *, file: str, line: int, context: int) -> Table:
+    """line, text: a line of the program's source, and so many around it; no rows: not kept."""
+    return statement.run(trace, "source_excerpt", file=file, line=line, context=context)
+
+
+def operation_lines(
+    trace: Trace,
+    *,
+    process_id: int,
+    operation: str | None = None,
+    layers: Sequence[str] = (),
+    stage: str = "loop",
+) -> list[dict[str, Any]]:
+    """file, line, text (None: not kept), own_ns and the ends of its interval: the program's own
+    lines by the time of a process in an operation (None: in all), the hottest first."""
+    return statement.run(
+        trace,
+        "operation_line",
+        process_id=process_id,
+        operation=operation,
+        layers=list(layers),
+        stage=stage,
+    ).to_dicts()
+
+
+def place_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """file and line of the first row, as a finding takes them; of none: not known."""
+    return {name: rows[0][name] for name in ("file", "line")} if rows else {}

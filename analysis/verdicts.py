@@ -77,8 +77,9 @@ _NOTABLE_IMPORTS = 0.1
 _NAMED_LINE = 0.05
 _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
-_NOTABLE_SAVING = 0.01
+NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+<<<<<<< HEAD
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
@@ -95,6 +96,15 @@ _LOOPED_CALLS = 60
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
+=======
+# Share of the loop that a finding surely wins, to be the first thing that is said.
+_LEADING_SAVING = 0.03
+# How often an operation is entered, and how much longer one entry is, to call it an outlier.
+_ENOUGH_ENTRIES = 10
+_OUTLIER = 20
+# Conversions of single values in an iteration that are many.
+_MANY_CONVERSIONS = 16
+>>>>>>> w-findings
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -509,9 +519,19 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     if finding["saving_ns"] is None:
         notable = finding["once_ns"] >= _NOTABLE_ONCE * run_ns
         return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
-    if finding["saving_ns"] < _NOTABLE_SAVING * loop_ns:
+    if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_finding_leading(finding: Row, loop_ns: int) -> bool:
+    """Whether the best finding surely wins so much that a report begins with it."""
+    return bool(finding["saving_low_ns"] >= _LEADING_SAVING * loop_ns)
+
+
+def are_iterations_enough(iterations: int) -> bool:
+    """Whether a loop ran for long enough to say that nothing in it is worth mending."""
+    return iterations >= _ENOUGH_ITERATIONS
 
 
 def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
@@ -519,6 +539,7 @@ def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
     return is_most(work_ns, loop_ns)
 
 
+<<<<<<< HEAD
 def are_readings_enough(readings: int) -> bool:
     """Whether so many readings of a stack show that something takes its time."""
     return readings >= _FEWEST_READINGS
@@ -561,3 +582,15 @@ def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framewo
         others_ns >= _NOTABLE_THREADS * running_ns
         and blocked_ns >= _WAITING_OPERATORS * framework_ns
     )
+=======
+def is_outlier(row: Row) -> bool:
+    """Whether the longest entry into an operation is unlike all others, from a row of the rule
+    `outlier_call`."""
+    enough = row["entries"] >= _ENOUGH_ENTRIES
+    return bool(enough and row["longest_ns"] > _OUTLIER * max(row["median_ns"], 1))
+
+
+def is_conversion_frequent(calls: int, iterations: int) -> bool:
+    """Whether values are converted one by one, again and again."""
+    return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations
+>>>>>>> w-findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
 from rlscope.table import Table
@@ -28,6 +28,15 @@ def worker_steps(trace: Trace) -> Table:
     stepped_ns, all_stepped_ns, excess_ns, tail_ns, until_ns, pickled_ns, server_pickled_ns, last,
     late_ns. The slowest worker of an operation first."""
     return statement.run(trace, "worker_step")
+
+
+def workers_of(trace: Trace, process_id: int) -> dict[str, list[dict[str, Any]]]:
+    """The rows of `worker_steps` of a process served, by operation."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in worker_steps(trace).to_dicts():
+        if row["process_id"] == process_id:
+            found.setdefault(row["operation"], []).append(row)
+    return found
 
 
 def critical_iterations(trace: Trace) -> Table:

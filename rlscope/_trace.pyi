@@ -224,6 +224,20 @@ class Directory:
         loss       kind, count, duration_ns, detail
         """
 
+    def idle(
+        self,
+        process: int,
+        *,
+        loop: tuple[int, int] | None = None,
+        most_paths: int = 16_384,
+    ) -> dict[str, Columns]:
+        """Time by reason; of a process that was rolled up, that of the kept part. `loop` as of
+        cuda_relations().
+
+        operation  as of `sweep`
+        idle       stage, operation, layer, gpu_busy, reason, duration_ns
+        """
+
 def roll_up(
     path: str,
     until_ns: int,

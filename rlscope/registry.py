@@ -40,6 +40,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
     COMMANDS: {
         "prof": "rlscope.commands.prof",
         "summary": "rlscope.commands.summary",
+        "advise": "rlscope.commands.advise",
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
@@ -108,6 +109,13 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "single_inference": "rlscope.analysis.findings.single_inference:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
         "whole_copy": "rlscope.analysis.findings.whole_copy:RULE",
+        "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",
+        "late_worker": "rlscope.analysis.findings.late_worker:RULE",
+        "host_conversions": "rlscope.analysis.findings.host_conversions:RULE",
+        "outlier_call": "rlscope.analysis.findings.outlier_call:RULE",
+        "compilation": "rlscope.analysis.findings.compilation:RULE",
+        "imports": "rlscope.analysis.findings.imports:RULE",
+        "set_up": "rlscope.analysis.findings.set_up:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).

@@ -15,7 +15,7 @@ directory > read > format
 and inside of csrc/analysis:
 
 events > cuda > sweep > views > threads > process > archive > keys
-                sweep > gpu > process                        process > spill
+         idle > sweep > gpu > process                        process > spill
 
 Files of one layer include each other in one direction, too. A unit is what has one name: x.h and
 x.cc. A source without a header of its own belongs to the header whose name its own begins with:
@@ -44,6 +44,7 @@ GPU = {"analysis/gpu", *PROCESS}
 VIEWS = {"analysis/views", *THREADS}
 SWEEP = {"analysis/sweep", "trace/directory", *VIEWS, *GPU}
 CUDA = {"analysis/cuda", *SWEEP}
+IDLE = {"analysis/idle", *SWEEP}
 EVENTS = {"analysis/events", *CUDA}
 ALLOWED = {
     "base": {"base"},
@@ -66,11 +67,12 @@ ALLOWED = {
     "analysis/views": VIEWS,
     "analysis/sweep": SWEEP,
     "analysis/cuda": CUDA,
+    "analysis/idle": IDLE,
     "analysis/events": EVENTS,
     "importers": {"importers", "trace/write", *FORMAT},
     "exporters": {"exporters", "base"},
     "python/runtime_module": {"python/runtime_module", "native_calls", *RECORDER},
-    "python/trace_module": {"python/trace_module", "importers", "exporters", *EVENTS},
+    "python/trace_module": {"python/trace_module", "importers", "exporters", *EVENTS, *IDLE},
 }
 SUFFIXES = {".h", ".cc", ".c", ".S"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)

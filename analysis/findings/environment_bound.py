@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import groups, prices, statement, verdicts
+from rlscope.analysis import groups, lines, prices, statement, verdicts
 from rlscope.analysis.critical_loop import Loop, spread
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -41,8 +41,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 no_effect="No effect where a step takes less time than a message to a worker.",
                 price=price,
                 operation=row["operation"],
-                file=row["file"],
-                line=row["line"],
+                **lines.place_of(
+                    lines.operation_lines(
+                        trace,
+                        process_id=loop.process_id,
+                        operation=row["operation"],
+                        layers=("python", "simulator", "framework"),
+                    )
+                ),
             )
 
 

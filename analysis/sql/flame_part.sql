@@ -1,5 +1,6 @@
 -- Time of the frames of a flame graph by operation and layer, without what other frames of it have. The
--- sum is all time of the training loops.
+-- sum is all time of the training loops. Rows of layer gpu have GPU time: the sum is that of the work
+-- whose launches were recorded with their stacks, and of other work of the same processes.
 --   frame     flame_frame.frame; NULL: no stack is known, or all its calls are too small for a frame
 --   is_known  whether the stack is known
 --   is_small  whether the time is that of calls of the frame that are too small for one of their own
@@ -14,8 +15,8 @@ WITH _nearest AS (
 )
 SELECT frame, stack_id IS NOT NULL AS is_known,
   stack_id IS NOT NULL AND NOT COALESCE(is_large, FALSE) AS is_small, operation, layer,
-  CAST(SUM(self_ns) AS BIGINT) AS self_ns
+  CAST(SUM(self_ns) AS BIGINT) AS self_ns, CAST(SUM(gpu_ns) AS BIGINT) AS gpu_ns
 FROM loop_stack LEFT JOIN _nearest USING (process_id, stack_id)
 GROUP BY ALL
-HAVING SUM(self_ns) > 0
-ORDER BY frame NULLS FIRST, is_known, is_small, self_ns DESC, operation, layer
+HAVING SUM(self_ns) > 0 OR SUM(gpu_ns) > 0
+ORDER BY frame NULLS FIRST, is_known, is_small, self_ns DESC, gpu_ns DESC, operation, layer

@@ -10,4 +10,5 @@ SELECT file, line, operation, layer, CAST(SUM(_part.own_ns) AS BIGINT) AS own_ns
   CAST(SUM(_part.total_ns) AS BIGINT) AS total_ns, CAST(SUM(_part.gpu_ns) AS BIGINT) AS gpu_ns
 FROM _part JOIN listed_line USING (file, line)
 GROUP BY ALL
+HAVING SUM(_part.total_ns) > 0 OR SUM(_part.gpu_ns) > 0
 ORDER BY file, line, total_ns DESC, operation, layer

@@ -81,11 +81,17 @@ bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times) {
   return ReadSmallFile(path, text, sizeof text) > 0 && ParseSchedulerTimes(text, times);
 }
 
-char ReadThreadState(uint32_t pid, uint32_t tid) {
+int OpenThreadState(uint32_t pid, uint32_t tid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, tid);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+char ReadThreadState(int descriptor) {
   char text[128];  // whatever follows are numbers
-  if (ReadSmallFile(path, text, sizeof text) <= 0) return 0;
+  const ssize_t length = pread(descriptor, text, sizeof text - 1, 0);
+  if (length <= 0) return 0;
+  text[length] = '\0';
   const char* end = strrchr(text, ')');
   return end != nullptr && end[1] == ' ' ? end[2] : 0;
 }

@@ -1,5 +1,5 @@
-// Facts about a process, from /proc and the kernel. Libc only, no malloc; each function opens and
-// closes what it reads.
+// Facts about a process, from /proc and the kernel. Libc only, no malloc. Each function opens
+// and closes what it reads, but for the states of threads.
 #ifndef RLSCOPE_BASE_PROC_H_
 #define RLSCOPE_BASE_PROC_H_
 
@@ -33,8 +33,11 @@ bool ParseSchedulerTimes(const char* text, SchedulerTimes* times);
 // False: the thread is gone, or the kernel does not say.
 bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times);
 
-// The state of a thread (ProcStat::state). 0: it is gone, or the kernel does not say.
-char ReadThreadState(uint32_t pid, uint32_t tid);
+// A descriptor of what the kernel says of a thread, for ReadThreadState(); the caller closes it. It
+// stays that of the thread when another one gets its number. -1: there is no such thread.
+int OpenThreadState(uint32_t pid, uint32_t tid);
+// The state of the thread (ProcStat::state). 0: it is gone, or the kernel does not say.
+char ReadThreadState(int descriptor);
 
 // Inode of the calling process's pid namespace; 0 unknown.
 uint64_t PidNamespace();

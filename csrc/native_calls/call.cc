@@ -155,26 +155,33 @@ bool FollowsWindow(const struct rlscope_process_state& process) {
 // Nothing is to be recorded, for certain and with nothing to make ready.
 bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdleOrTimed(); }
 
+}  // namespace
+
 // A thread that counts short calls keeps its ring closed for that.
-bool BeginSerialization(uint32_t index) {
-  if (!runtime::Load(records_serialization) || RecordsNothing()) return false;
-  if (!call_hooks.in_main_interpreter()) return false;
-  struct rlscope_thread* self = &rlscope_self;
-  if (!runtime::CountsShortWaits(*self)) return PrepareAndBegin(index);
-  const uint32_t word = WordOf(index);
-  if (word == 0) return false;
-  runtime::BeginCall(self, word, runtime::ReadTicks());
-  return true;
+bool BeginIfLong(uint32_t word) {
+  if (word == 0 || RecordsNothing()) return false;
+  const bool has_room = runtime::CountsShortWaits(rlscope_self) ||
+                        (PrepareToRecord() && !runtime::IsInCall() && runtime::HasRoom());
+  if (has_room) runtime::BeginCall(&rlscope_self, word, runtime::ReadTicks());
+  return has_room;
 }
 
-// One that was short leaves no record, unless something was recorded inside.
-void EndSerialization() {
+void EndIfLong() {
   struct rlscope_thread* self = &rlscope_self;
   const uint32_t generation = runtime::Load(rlscope_process.generation);
   const uint64_t end = runtime::ReadTicks();
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
   if (is_short && runtime::DropCall(self, generation)) return runtime::CountShortWait(self, end);
   runtime::EndCall(self, generation, end);
+}
+
+namespace {
+
+bool BeginSerialization(uint32_t index) {
+  if (!runtime::Load(records_serialization) || RecordsNothing()) return false;
+  if (!call_hooks.in_main_interpreter() || !BeginIfLong(WordOf(index))) return false;
+  if ((FlagsOf(entries[index]) & kWarming) != 0) CountCall(index);
+  return true;
 }
 
 // It serializes.
@@ -188,7 +195,7 @@ __attribute__((noinline)) void* CallSerialization(void* a, void* b, void* c, voi
     const Serializing scope(true);
     result = entry->original(a, b, c, d, e);
   }
-  EndSerialization();
+  EndIfLong();
   return result;
 }
 

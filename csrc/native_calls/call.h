@@ -10,7 +10,7 @@ namespace rlscope::native_calls {
 // its first iterations, more than imports and set-up do.
 constexpr uint16_t kCallsUntilHot = 64;
 
-// A wait or a serialization that takes less leaves no record.
+// A wait, a serialization or a collection that takes less leaves no record.
 constexpr uint64_t kShortestWaitNs = 5000;
 
 // Calls entries[index].original with the same arguments and returns what it returns, all 64 bits.
@@ -38,6 +38,13 @@ extern CallHooks call_hooks;
 // Makes ready whatever a record needs: a window that changed, a ring. True: the process records,
 // and the calling thread has room for a record.
 bool PrepareToRecord();
+
+// A call that leaves no record if it was short. `word` = trace::MakeWord(trace::kCall, name, 0).
+// False: it is not recorded, as where another call is open; else EndIfLong() follows on the same C
+// stack.
+bool BeginIfLong(uint32_t word);
+// One that was short is only counted, unless something was recorded inside.
+void EndIfLong();
 
 // From now on calls of functions with kSerializes are recorded. Call it when the process has
 // entered an operation: what it unpickles before, as a spawned process does, is its start-up.

@@ -14,6 +14,7 @@ process without any pays for this module and one call.
 import os
 import sys
 
+from rlscope.capture import garbage
 from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
@@ -51,6 +52,7 @@ class Interception:
             if refused is not None:
                 self.engine, self.reason = OFF, _joined(self.reason, refused)
         if self.engine != OFF:
+            garbage.begin()
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
             if self.engine == PATCH and _records_waits():
                 from rlscope.capture import named_functions
@@ -63,6 +65,7 @@ class Interception:
         """Puts every pointer back, or ends listening."""
         if self.engine == OFF:
             return
+        garbage.end()
         runtime.intercept_at_import(None, None, False)
         if self.engine == PATCH:
             runtime.intercept_unpatch()

@@ -30,6 +30,8 @@ class Config:
     """Calls into NumPy are layer framework."""
     waits: bool = field(default=True, metadata={"variable": "RLSCOPE_WAITS"})
     """Waits are recorded, where native calls are by `patch`."""
+    gc: bool = field(default=True, metadata={"variable": "RLSCOPE_GC"})
+    """Garbage collections are recorded."""
     probes: bool = field(default=True, metadata={"variable": "RLSCOPE_PROBES"})
     """The cost of recording is measured in the program, by probes."""
     stacks: bool = field(default=True, metadata={"variable": "RLSCOPE_STACKS"})

@@ -15,6 +15,10 @@ from rlscope.rundir.proc import process_start_time
 
 Say = Callable[[str], None]
 
+_FORGET_LOOKS = 20
+"""After so many looks, processes that are older than the program are looked at again: the kernel
+uses a pid again after thousands of others."""
+
 
 class AbsenceWatch:
     """Says once for each program that it is absent. Looked at each second by one thread.
@@ -44,15 +48,21 @@ class AbsenceWatch:
         self._root = root
         self._say = say
         self._images: set[bytes] = set()
+        self._older: set[int] = set()
+        self._looks = 0
         self._suspects: dict[int, bytes] = {}
         self._said: dict[int, str] = {}
 
     def look(self) -> None:
         """Names the programs that were absent at the last look too."""
+        self._looks += 1
+        if self._looks % _FORGET_LOOKS == 0:
+            self._older.clear()
         announced = {image.pid for image in self._log.running()}
         self._images |= {_image_of(pid) for pid in announced}
         suspects = {}
-        for process in inheritors(self._directory, announced, self._root.start_time):
+        found = inheritors(self._directory, announced, self._root.start_time, self._older)
+        for process in found:
             image = _image_of(process.pid)
             # A fork child that records nothing writes nothing: it runs the image of its parent.
             if not image or image in self._images or not self._is_ours(process.pid):

@@ -114,18 +114,24 @@ def survivors(directory: str, log: ProcessLog, since: int) -> list[Image]:
     return [found[pid] for pid in sorted(found)]
 
 
-def inheritors(directory: str, known: Container[int], since: int) -> Iterator[Image]:
+def inheritors(
+    directory: str, known: Container[int], since: int, older: set[int] | None = None
+) -> Iterator[Image]:
     """The running processes that have the environment of the run, beside those that are known.
 
     Args:
         directory: absolute path of the trace directory.
         known: pids to leave out.
         since: start time of the program; older processes are none of its children.
+        older: pids that were found to be older: they are left out, and new ones are added.
     """
     variable = b"RLSCOPE_DIR=" + os.fsencode(directory)
+    older = set() if older is None else older
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        start = process_start_time(pid) if pid not in known else None
-        if start is not None and start >= since and _has_variable(pid, variable):
+        start = None if pid in known or pid in older else process_start_time(pid)
+        if start is not None and start < since:
+            older.add(pid)
+        elif start is not None and _has_variable(pid, variable):
             yield Image(pid, 0, start, 0, "", forked=True)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from rlscope.record.interpreters import InterpreterWatch, Sighting
 from rlscope.record.processes import Image, ProcessLog, has_recorder
 from rlscope.rundir import unrecorded_file
-from rlscope.rundir.proc import Stat, process_stat
+from rlscope.rundir.proc import Stat, last_pid, process_stat
 from rlscope.rundir.run_json import mask_secrets
 from rlscope.rundir.unrecorded_file import Unrecorded
 
@@ -79,6 +79,7 @@ class UnrecordedWatch:
         self._family: dict[int, _Seen] = {}
         self._foreign: set[int] = set()
         self._looks = 0
+        self._last_pid: bytes | None = None
         self._due = 0.0
         self._said: dict[str, str] = {}
         self._kept = 0
@@ -128,13 +129,18 @@ class UnrecordedWatch:
                 self._speak(pid, seen)
 
     def _stats(self) -> dict[int, Stat]:
-        found = {}
-        for name in os.listdir("/proc"):
-            if name.isdigit() and int(name) not in self._foreign:
-                stat = process_stat(int(name))
-                if stat is not None and stat.is_alive:
-                    found[int(name)] = stat
-        return found
+        """Of the run's processes, and of others that were not looked at before."""
+        stats = (process_stat(pid) for pid in self._candidates())
+        return {stat.pid: stat for stat in stats if stat is not None and stat.is_alive}
+
+    def _candidates(self) -> list[int]:
+        """To list all processes costs more than to look at the run's, and is left out where no
+        process has begun since the last time."""
+        last = last_pid()
+        if last is not None and last == self._last_pid and self._foreign:
+            return list(self._family)
+        self._last_pid = last
+        return [pid for pid in _running_pids() if pid not in self._foreign]
 
     def _is_ours(self, pid: int, stat: Stat) -> bool:
         """A parent may end before its child is seen: an orphan of our process group is the
@@ -242,6 +248,10 @@ class UnrecordedWatch:
         self._said[row.remedy] = line
         if len(self._said) <= _MOST_LINES:
             self._say(line)
+
+
+def _running_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def _without_layer(sighting: Sighting, now: int, reason: str, remedy: str) -> Unrecorded:

@@ -49,6 +49,15 @@ def group_of(path: str) -> str:
     return _GROUP_OF[known[-1]] if known else path
 
 
+def first_name(path: str) -> str:
+    """The outermost name of a path, as names are compared.
+
+    >>> first_name("Setup:data/read")
+    'setup'
+    """
+    return _plain_names(path.lower())[0]
+
+
 def _plain_names(path: str) -> list[str]:
     """Paths of recursions have thousands of names: most paths are split without a pattern."""
     names = _SLASH.split(path) if "\\" in path else path.split("/")

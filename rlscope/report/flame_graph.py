@@ -15,17 +15,30 @@ def render(flame: Flame) -> str:
     search = '<label>Search <input type="search" autocomplete="off"></label>'
     choice = select(flame.choices)
     zoom = '<button type="button">Zoom out</button>'
+    titles = list(flame.measures.values())
     return "\n".join(
         [
             f'<div class="flame" id="{key}">',
-            f'<div class="head"><ul class="legend"></ul>{search}{choice}{zoom}</div>',
+            f'<div class="head"><ul class="legend"></ul>{_switch(flame)}{search}{choice}{zoom}</div>',
             '<p class="found" aria-live="polite"></p>',
-            f'<div class="frames" role="tree" aria-label="{escape(flame.title)}"></div>',
+            f'<div class="frames" role="tree" aria-label="{escape(titles[0])}"></div>',
             '<p class="chosen" aria-live="polite"></p>',
             json_element(_data(flame)),
             "</div>",
         ]
     )
+
+
+def _switch(flame: Flame) -> str:
+    """What the reader chooses the measure with."""
+    if len(flame.measures) == 1:
+        return ""
+    buttons = (
+        f'<label><input type="radio" name="{flame.key}-width" autocomplete="off"'
+        f"{' checked' if place == 0 else ''}> {escape(name)}</label>"
+        for place, name in enumerate(flame.measures)
+    )
+    return f"<fieldset><legend>Width</legend>{' '.join(buttons)}</fieldset>"
 
 
 def _data(flame: Flame) -> dict[str, object]:
@@ -39,6 +52,7 @@ def _data(flame: Flame) -> dict[str, object]:
         "frames": frames,
         "choices": [*flame.choices.values()],
         "layers": flame.layers,
+        "measures": [*flame.measures.items()],
         "parts": flame.parts,
     }
 

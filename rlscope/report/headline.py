@@ -89,6 +89,19 @@ def first_sentence(trace: Trace) -> str:
     return _first_sentence(trace, _known(trace))
 
 
+def is_sound(trace: Trace) -> bool:
+    """Whether the shares of the loop mean something: the program did not fail before its first
+    update, and nearly all of its time is not outside of the loop."""
+    known = _known(trace)
+    if known.run.get("imported"):
+        return True
+    (ending,) = run_facts.ending(trace).to_dicts()
+    failure = verdicts.failure(ending["exit"], known.times, known.facts)
+    (loop,) = iterations.loop_iterations(trace).to_dicts()
+    brief = verdicts.brevity(known.facts, loop) is verdicts.Brevity.SHORT_LOOP
+    return failure is not Failure.NO_UPDATE and not brief
+
+
 @dataclass(frozen=True)
 class _Known:
     """What several sentences are about: rows of the analysis functions of these names."""

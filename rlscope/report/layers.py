@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rlscope.report import palette, views
-from rlscope.report.figures.bars import Series
+
+if TYPE_CHECKING:
+    from rlscope.report.figures.bars import Series
 
 
 def label(layer: str, gpu_busy: bool) -> str:
@@ -30,6 +33,8 @@ def series(
 ) -> list[Series]:
     """One series per layer and GPU activity in `rows`, with the value of column `time` for each of
     `names`, the values of column `key`."""
+    from rlscope.report.figures.bars import Series  # plotly; rls-prof starts with this module
+
     cells = {(row["layer"], row["gpu_busy"], row[key]): row[time] for row in rows}
     return [
         Series(

@@ -51,6 +51,10 @@ LINE_CHARACTERS = 200
 # Files that are named because their text is missing.
 FILES_WITHOUT_TEXT = 3
 
+# Findings at the top of the page, and lines around the line of each.
+FINDINGS = 3
+FINDING_CONTEXT = 2
+
 # Frames of a flame graph.
 FRAMES = 2000
 

@@ -13,7 +13,8 @@ from importlib import resources
 from string import Template
 from urllib.parse import quote
 
-from rlscope.report import code_listing, flame_graph
+from rlscope.report import code_listing, finding_list, flame_graph
+from rlscope.report.answer import Shown
 from rlscope.report.headline import Detail
 from rlscope.report.markup import escape, json_element, packed_element, prose, select
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
@@ -59,6 +60,12 @@ class Page:
     """Above everything else."""
     plotly: str = ""
     """Path from the page to the plotly bundle; "": the page holds the bundle itself."""
+    where: str = ""
+    """Below the headline: where the time goes."""
+    findings: Sequence[Shown] = ()
+    """What to mend first."""
+    rest: str = ""
+    """What else there is to mend."""
 
 
 def render(page: Page) -> str:
@@ -70,6 +77,8 @@ def render(page: Page) -> str:
         cut="\n".join(map(_detail, page.first)),
         run=prose(page.run),
         headline=prose(page.headline),
+        where=f'<p class="where">{prose(page.where)}</p>' if page.where else "",
+        findings=finding_list.render(page.findings, page.rest),
         details="\n".join(map(_detail, page.details)),
         contents=" ".join(
             f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections

@@ -58,5 +58,5 @@ def device_colour(place: int) -> str:
 
 
 def layer_colour(layer: str) -> str:
-    """The fixed colour of a layer; grey for one that is not known."""
-    return LAYERS.get(layer, OTHER)
+    """The fixed colour of a layer, or of the GPU; grey for one that is not known."""
+    return LAYERS.get(layer, STATES["gpu"] if layer == "gpu" else OTHER)

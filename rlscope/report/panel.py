@@ -112,16 +112,18 @@ class Flame:
 
     key: str
     """Unique in a page; names the element that holds it."""
-    title: str
-    """For readers who cannot see it."""
+    measures: Mapping[str, str]
+    """What the width of a frame can be -> a title for readers who cannot see it. The first is
+    shown; where there are several, the reader chooses."""
     frames: Sequence[Frame]
     """After those, the time that belongs to none has frames of its own."""
     choices: Mapping[str, Sequence[int]]
     """As those of `Code`."""
     layers: Sequence[tuple[str, str]]
     """Names and colours."""
-    parts: Sequence[tuple[int, int, int, int]]
-    """Places of frame, operation and layer, and time of the frame itself in ns."""
+    parts: Sequence[tuple[int, ...]]
+    """Places of frame, operation and layer, and by measure the time of the frame itself in ns;
+    zeros at the end are left out."""
 
 
 @dataclass(frozen=True)

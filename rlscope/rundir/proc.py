@@ -39,6 +39,16 @@ def process_stat(pid: int) -> Stat | None:
     )
 
 
+def last_pid() -> bytes | None:
+    """The number that a process or thread got last, as text: as long as it stays, there is no new
+    one. None: the kernel does not say."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
 def process_start_time(pid: int) -> int | None:
     """Field 22 of /proc/<pid>/stat; None when no such process runs (a zombie does not)."""
     fields = _stat(pid)

@@ -6,8 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "base/proc.h"
 #include "memory_trace.h"
+#include "trace/drain/state_samples.h"
+#include "trace/read/chunk_parser.h"
 
 namespace rlscope::trace {
 namespace {
@@ -72,6 +76,39 @@ TEST(LivingThreads, ThatNothingWasAskedAboutHaveNoTimes) {
   LivingThreads living;
   living.Begin(1, OwnPid());
   EXPECT_EQ(Written(living).last_times.read_ns, 0);
+}
+
+bool IsAwake(LivingThreads* living, uint32_t pid) {
+  StateSamples samples;
+  EXPECT_TRUE(samples.Begin(100));
+  living->AddAwake(pid, &samples);
+  samples.End();
+  MemoryTrace trace;
+  trace.Process();
+  EXPECT_EQ(samples.Write(trace.sink(), trace.buffer()), 0);
+  std::vector<StateSample> found;
+  EXPECT_TRUE(ParseStates(trace.Trace()->states().at(0), &found));
+  return found.size() == 1 && !found[0].awake.empty();
+}
+
+TEST(LivingThreads, AreAskedAgainThroughTheSameFile) {
+  const pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    for (;;) Spend(1000000);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  const auto pid = static_cast<uint32_t>(child);
+  LivingThreads living;
+  living.Begin(1, pid);
+  EXPECT_FALSE(IsAwake(&living, pid));
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, WCONTINUED), child);
+  EXPECT_TRUE(IsAwake(&living, pid));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(IsAwake(&living, pid));  // gone: nothing is known of it
 }
 
 TEST(LivingThreads, OfTwoReadingsTheFirstAndTheLastAreKept) {

@@ -13,6 +13,7 @@ from gpu_runs import Bench, Figures, Run, check, need
 from support.cuda.trace import GRAPH, KERNEL
 
 ROUNDS = "100"
+WITH_LINE = 0.95  # share of GPU time
 LIKE = 0.03  # how far GPU time may lie from that of PyTorch's profiler, in a run of its own
 
 
@@ -96,7 +97,22 @@ def agree(run: Run, iterations: int) -> Figures:
         "SELECT SUM(launch_bound) / SUM(count) AS share FROM"
         " (SELECT launch_bound, count FROM kernel UNION ALL SELECT launch_bound, count FROM graph)"
     )
-    return {**busy[0], "launch_bound": round(float(share["share"]), 4)}
+    return {**busy[0], "launch_bound": round(float(share["share"]), 4), **of_lines(run)}
+
+
+def of_lines(run: Run) -> Figures:
+    """Lines of Python have all GPU time, and most of it has a line."""
+    (sums,) = run.trace.query(
+        "SELECT SUM(gpu_ns) AS all_ns, SUM(gpu_ns) FILTER (file IS NOT NULL) AS with_line_ns,"
+        " (SELECT SUM(duration_ns) FROM breakdown WHERE gpu_busy) AS busy_ns FROM source_line"
+    )
+    check(sums["all_ns"] == sums["busy_ns"], f"GPU time of lines: {sums}")
+    check(sums["with_line_ns"] > WITH_LINE * sums["all_ns"], f"GPU time of lines: {sums}")
+    rows = run.trace.query(
+        "SELECT function, line, SUM(gpu_ns) AS ns FROM source_line WHERE is_own"
+        " GROUP BY ALL ORDER BY ns DESC LIMIT 8"
+    )
+    return {"gpu_time_by_line": {**sums, "lines": rows}}
 
 
 def stable_baselines(bench: Bench) -> Figures:

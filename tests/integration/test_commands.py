@@ -1,4 +1,4 @@
-"""The verbs query, summary and info as a user runs them; bad input is one line and exit 1."""
+"""The verbs query, summary, advise and info as a user runs them; bad input is one line and exit 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.process.process_records import crc32c
 
 from rlscope import registry
 
-VERBS = (["query", "SELECT 1"], ["summary"], ["info"])
+VERBS = (["query", "SELECT 1"], ["summary"], ["advise"], ["info"])
 
 
 @pytest.fixture

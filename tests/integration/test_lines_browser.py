@@ -168,7 +168,7 @@ def test_keys_go_from_frame_to_frame_zoom_and_return(opened: ReportPage) -> None
 
 
 def test_a_search_marks_frames_and_adds_up_their_time(opened: ReportPage, trace: Relations) -> None:
-    field = opened.driver.find_element("css selector", "#flame-graph input")
+    field = opened.driver.find_element("css selector", "#flame-graph input[type='search']")
     field.send_keys("MODULE._call")
     for each in _frames(opened):
         assert each["match"] == ("Module._call_impl" in each["label"])
@@ -193,6 +193,83 @@ def test_a_search_marks_frames_and_adds_up_their_time(opened: ReportPage, trace:
     field.send_keys("no such call")
     assert _text(opened, ".found").startswith("0 calls found, 0.0 %")
     assert not any(each["match"] for each in _frames(opened))
+
+
+def _total_of(trace: Relations, column: str, **where: str) -> int:
+    condition = "".join(f" AND {name} = ${name}" for name in where)
+    rows = trace.sql(
+        f"SELECT CAST(SUM({column}) AS BIGINT) FROM stack_time WHERE TRUE{condition}", where
+    )
+    return int(next(iter(rows))[0])
+
+
+def _measure(page: ReportPage) -> dict[str, bool]:
+    """What the switch offers, and whether it is chosen."""
+    return dict(page.texts(_MEASURES))
+
+
+_MEASURES = """
+return [...document.querySelectorAll("#flame-graph fieldset label")].map((each) =>
+  [each.textContent.trim(), each.querySelector("input").checked]);
+"""
+_LEGEND = "return [...document.querySelectorAll('#flame-graph .legend li')].map((each) => each.textContent)"
+
+
+def test_a_switch_makes_frames_as_wide_as_their_gpu_time(
+    opened: ReportPage, trace: Relations
+) -> None:
+    """By the keyboard alone; the same frames return when it is switched back."""
+    from selenium.webdriver.common.keys import Keys
+
+    before = _frames(opened)
+    assert _measure(opened) == {"wall time": True, "GPU time": False}
+    assert "gpu" not in opened.texts(_LEGEND)
+    opened.driver.execute_script(_FOCUS_SWITCH)
+    _keys(opened, Keys.ARROW_RIGHT)
+    assert _measure(opened) == {"wall time": False, "GPU time": True}
+    gpu_ns = _total_of(trace, "gpu_ns")
+    assert _text(opened, ".chosen").startswith(f"all · {units.duration(gpu_ns)}, 100.0 %")
+    assert opened.texts(_LEGEND) == ["gpu"]
+    frames = _frames(opened)
+    assert {each["label"]: each["width"] for each in frames} != {
+        each["label"]: each["width"] for each in before
+    }
+    unknown = _total_of(trace, "CASE WHEN stack_id IS NULL THEN gpu_ns END")
+    assert f"(stack not known), {units.share(unknown, gpu_ns)}" in {
+        each["label"] for each in frames
+    }
+    assert any(
+        name.startswith("Calls by the share of the GPU time")
+        for name in _accessible(opened, "tree")
+    )
+    _keys(opened, Keys.ARROW_LEFT)
+    assert _measure(opened) == {"wall time": True, "GPU time": False}
+    assert _frames(opened) == before
+
+
+_FOCUS_SWITCH = "document.querySelector('#flame-graph fieldset input').focus()"
+
+
+def test_the_gpu_time_is_that_of_the_chosen_operation(opened: ReportPage, trace: Relations) -> None:
+    rows = trace.sql(
+        "SELECT operation FROM stack_time WHERE operation LIKE '%/%' AND gpu_ns > 0 LIMIT 1"
+    )
+    ((path,),) = rows
+    opened.driver.execute_script(_CHOOSE_GPU)
+    _choose(opened, "#flame", path)
+    expected = _total_of(trace, "gpu_ns", operation=path)
+    assert _text(opened, ".chosen").startswith(f"all · {units.duration(expected)}, 100.0 %")
+    field = opened.driver.find_element("css selector", "#flame-graph input[type='search']")
+    field.send_keys("Module._call")
+    assert _text(opened, ".found").endswith("% of the GPU time.")
+
+
+_CHOOSE_GPU = "document.querySelectorAll('#flame-graph fieldset input')[1].click()"
+
+
+def test_a_screen_reader_hears_the_switch(opened: ReportPage) -> None:
+    assert _accessible(opened, "radio") == ["wall time", "GPU time"]
+    assert "Width" in _accessible(opened, "group")
 
 
 def test_an_operation_is_chosen_in_each_panel(opened: ReportPage, trace: Relations) -> None:
@@ -324,7 +401,9 @@ def test_no_name_and_no_source_text_is_code(
     assert any(shown in each for each in report_page.texts(_PATHS))
     for width in (390, 1280):
         with report_page.as_wide_as(width):
-            field = report_page.driver.find_element("css selector", "#flame-graph input")
+            field = report_page.driver.find_element(
+                "css selector", "#flame-graph input[type='search']"
+            )
             field.send_keys(shown[:12])
             assert report_page.driver.execute_script(_FOREIGN) == [0, False]
             field.clear()

@@ -127,7 +127,7 @@ def test_the_headline_names_the_largest_group(opened: ReportPage, trace: Trace) 
     )
     ((simulation, learning, inference),) = sums
     assert simulation > max(learning, inference)
-    headline = opened.driver.find_element("css selector", "h1").text
+    headline = opened.driver.find_element("css selector", ".where, h1:last-of-type").text
     assert headline.startswith("Simulation takes ")
     simulation_of = dict(
         trace.sql(

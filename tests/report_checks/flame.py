@@ -14,18 +14,27 @@ return [...document.querySelectorAll("#flame-graph .frame")].map((each) =>
    each.parentNode.clientWidth]);
 """
 
+_SWITCH = """
+[...document.querySelectorAll("#flame-graph label")]
+  .find((each) => each.textContent.trim() === arguments[0]).querySelector("input").click();
+return "";
+"""
+
 
 def check(page: ReportPage, trace: Trace) -> None:
-    (note,) = page.notes("flame")
+    note, gpu_note = page.notes("flame")
+    assert_says(gpu_note, "training loops of 2 processes", "GPU", "exact")
     assert_says(note, "training loops of 2 processes", "estimates", "0.1 %", "2,000")
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
-    times = _times(trace, whole)
-    frames = page.texts(_FRAMES)
-    assert {label for label, _, _ in frames} == {
-        f"{name}, {units.share(ns, whole)}" for name, ns in times.items()
-    }
-    for label, width, full in frames:
-        assert abs(width - full * times[label.rpartition(", ")[0]] / whole) < 2
+    _check_frames(page, _times(trace, whole, "self_ns"), whole)
+    gpu = trace.sql(
+        "SELECT CAST(SUM(gpu_ns) AS BIGINT) AS ns FROM source_line"
+        " WHERE stage = 'loop' AND layer = 'gpu'"
+    )["ns"][0]
+    assert gpu > 0
+    page.texts(_SWITCH, "GPU time")
+    _check_frames(page, _times(trace, gpu, "gpu_ns"), gpu)
+    page.texts(_SWITCH, "wall time")
     inner = trace.sql(
         "SELECT line, function, CAST(SUM(self_ns) AS BIGINT) AS ns FROM source_line"
         " WHERE stage = 'loop' GROUP BY ALL HAVING ns > 0 ORDER BY ns DESC"
@@ -36,11 +45,20 @@ def check(page: ReportPage, trace: Trace) -> None:
     ]
 
 
-def _times(trace: Trace, whole: int) -> dict[str, int]:
+def _check_frames(page: ReportPage, times: dict[str, int], whole: int) -> None:
+    frames = page.texts(_FRAMES)
+    assert {label for label, _, _ in frames} == {
+        f"{name}, {units.share(ns, whole)}" for name, ns in times.items()
+    }
+    for label, width, full in frames:
+        assert abs(width - full * times[label.rpartition(", ")[0]] / whole) < 2
+
+
+def _times(trace: Trace, whole: int, column: str) -> dict[str, int]:
     """The time of the stacks that each call is on."""
     stacks = {row["stack_id"]: row for row in trace.table("stack").to_dicts()}
     rows = trace.sql(
-        "SELECT stack_id, CAST(SUM(self_ns) AS BIGINT) FROM stack_time"
+        f"SELECT stack_id, CAST(SUM({column}) AS BIGINT) FROM stack_time"
         " WHERE stage = 'loop' AND stack_id IS NOT NULL GROUP BY ALL"
     )
     times = {"all": whole, "(stack not known)": whole}

@@ -4,50 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 import pytest
+from support.files.finding_rows import LOOP_NS, finding, install, seconds, trace
 from support.files.relation_rows import SECOND, Relations, process, share
 
-from rlscope import registry
 from rlscope.analysis import advice
 from rlscope.analysis.critical_loop import critical_loop, spread
-from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.finding import Finding
 from rlscope.analysis.prices import Price
 
-LOOP_NS = 10 * SECOND
 Rules = Callable[..., None]
-
-
-def trace(**rows: Any) -> Relations:
-    """A run of 20 s, of which one process trains for 10 s."""
-    shown = {
-        "run": [{"start_ns": 0, "end_ns": 20 * SECOND}],
-        "process": [process(0, 0, 20 * SECOND)],
-        "breakdown": [share(0, "update", "python", LOOP_NS)],
-    }
-    return Relations(**{**shown, **rows})
-
-
-def finding(price: Price | None = None, **more: Any) -> Finding:
-    texts = {"title": "it is slow", "evidence": "It takes 1 s.", "fix": "Mend it."}
-    rest = {"evidence_sql": "FROM run", "no_effect": "No effect where it is not.", "price": price}
-    return Finding(**{**texts, **rest, **more})
 
 
 @pytest.fixture
 def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
     """Puts rules in the place of the known ones."""
-
-    def install(**made: Any) -> None:
-        monkeypatch.setattr(registry, "names", lambda _: [*made])
-        monkeypatch.setattr(registry, "load", lambda _, name: Rule(lambda *_: iter(made[name])))
-
-    return install
-
-
-def seconds(saving: float, low: float, high: float) -> Price:
-    return Price(saving * SECOND, low * SECOND, high * SECOND)
+    return partial(install, monkeypatch)
 
 
 def test_findings_are_ranked_by_what_they_surely_win(rules):

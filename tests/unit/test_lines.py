@@ -40,7 +40,8 @@ STACKS = [
 def time(stack_id: int | None, ns: int, low: int, high: int, **state: str) -> dict[str, Any]:
     where = {"stage": "loop", "operation": "train", "layer": "python"} | state
     ends = {"self_ns": ns, "self_low_ns": low, "self_high_ns": high}
-    return {"process_id": 0, "stack_id": stack_id, "readings": 1, **where, **ends}
+    calls = {"calls": 0, "gpu_ns": 0}
+    return {"process_id": 0, "stack_id": stack_id, "readings": 1, **where, **ends, **calls}
 
 
 TIMES = [
@@ -88,6 +89,20 @@ def test_the_interval_of_a_sum_is_that_of_independent_estimates():
     first = hot(trace_of())[0]
     assert first["own_low_ns"] == round(600 - math.hypot(30, 40, 50))
     assert first["own_high_ns"] == round(600 + math.hypot(40, 30, 60))
+
+
+def test_a_row_without_time_widens_the_interval_and_is_no_part():
+    """Of a layer of the operation in which no reading found the line."""
+    rows = source_lines(STACKS, TIMES)
+    (seen,) = (row for row in rows if row["line"] == 20 and row["layer"] == "framework")
+    numbers = dict.fromkeys(("readings", "self_ns", "own_ns", "own_low_ns", "total_ns"), 0)
+    trace = trace_of(source_line=[*rows, {**seen, "layer": "wait", **numbers, "own_high_ns": 80}])
+    first = hot(trace)[0]
+    assert (first["own_ns"], first["total_ns"], first["wait_ns"]) == (600, 600, 0)
+    assert first["own_low_ns"] == round(600 - math.hypot(30, 40, 50))
+    assert first["own_high_ns"] == round(600 + math.hypot(40, 30, 60, 80))
+    parts = lines.hot_line_parts(trace, lines=1).to_dicts()  # type: ignore[arg-type]
+    assert "wait" not in {row["layer"] for row in parts}
 
 
 def test_only_the_hottest_lines_are_asked_for():
@@ -186,6 +201,41 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
         above = paths.get(row["caller_frame"], ())
         paths[row["frame"]] = (*above, (row["function"], row["file"], row["line"]))
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
+
+
+def calls(stack_id: int | None, gpu_ns: int, **state: str) -> dict[str, Any]:
+    """CUDA calls of a stack."""
+    return time(stack_id, 0, 0, 0, layer="gpu", **state) | {"calls": 1, "gpu_ns": gpu_ns}
+
+
+def test_frames_have_the_gpu_time_of_what_they_and_their_calls_launched():
+    """Those of the loop; a call without time of the process has a frame, too."""
+    launched = [calls(2, 500), calls(3, 40), calls(None, 60), calls(2, 9, stage="start-up")]
+    frames, parts = flame(trace_of(stack_time=[*TIMES, *launched]), frames=10)
+    assert {row["function"]: (row["total_ns"], row["gpu_ns"]) for row in frames} == {
+        "main": (900, 540),
+        "update": (600, 540),
+        "step": (300, 40),
+        "update.<lambda>": (200, 0),
+        "sample": (300, 0),
+    }
+    assert [row["gpu_ns"] for row in parts if not row["is_known"] and row["layer"] == "gpu"] == [60]
+    assert sum(row["gpu_ns"] for row in parts) == 600
+    assert sum(row["self_ns"] for row in parts) == 1000
+    assert {row["self_ns"] for row in parts if row["layer"] == "gpu"} == {0}
+
+
+def test_a_call_that_is_large_by_gpu_time_alone_has_a_frame():
+    times = [time(5, 10_000, 0, 0), time(3, 1, 0, 0), calls(3, 100), calls(5, 1)]
+    frames, parts = flame(trace_of(stack_time=times), frames=10, least_share=0.05)
+    assert {row["function"]: (row["total_ns"], row["gpu_ns"]) for row in frames} == {
+        "main": (10_001, 101),
+        "sample": (10_000, 1),
+        "update": (1, 100),
+        "step": (1, 100),
+    }
+    limited, _ = flame(trace_of(stack_time=times), frames=3, least_share=0.05)
+    assert [row["function"] for row in limited] == ["main", "sample", "update"]
 
 
 def launches(line: int, gpu_ns: int, **state: str) -> dict[str, Any]:

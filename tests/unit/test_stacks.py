@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rlscope import _trace
 from rlscope.opening import load
-from rlscope.relations.rows import run_facts, stacks
+from rlscope.relations.rows import blocked, run_facts, stacks
 from rlscope.rundir import own_code, source_files
 
 MS = 1_000_000
@@ -234,6 +234,53 @@ def test_waiting_without_a_line_is_in_a_row_of_its_own():
         waits[name]["layer"] = [WAIT] * len(waits[name]["layer"])
     found = stacks.relations(waits)["source_line"]
     assert dict(zip(found["line"], found["wait_ns"], strict=True)) == {5: 750, 10: 0, None: 250}
+
+
+def swept_states(
+    states: list[tuple[int, int, int, dict[int, int]]], nodes: list[tuple[int, str, int]]
+) -> dict[str, Any]:
+    """A sweep of states: operation, layer, time, and readings by stack."""
+    readings = [
+        (operation, layer, number, count)
+        for operation, layer, _, counts in states
+        for number, count in counts.items()
+    ]
+    of_states, of_readings = (list(zip(*rows, strict=True)) for rows in (states, readings))
+    where = ("operation", "layer")
+    return {
+        "breakdown": {name: list(of_states[place]) for place, name in enumerate(where)}
+        | {"stage": ["loop"] * len(states), "duration_ns": list(of_states[2])},
+        "state_reading": {
+            name: list(of_readings[place])
+            for place, name in enumerate((*where, "stack", "readings"))
+        }
+        | {"stage": ["loop"] * len(readings)},
+        "stack": swept({}, nodes)["stack"],
+    }
+
+
+def test_a_line_of_an_operation_may_be_in_its_other_layers_too():
+    """In the second without a reading of the line, in the third without any; in no other
+    operation, and no line of a library."""
+    nodes = [(0, OWN, 5), (0, OWN, 6), (1, LIBRARY, 80)]
+    states = [(0, 2, 900, {3: 3}), (0, 3, 600, {2: 2}), (0, WAIT, 40, {}), (1, 2, 700, {2: 2})]
+    found = stacks.relations(swept_states(states, nodes))["source_line"]
+    names = ("operation", "layer", "line", "own_ns", "own_low_ns", "own_high_ns")
+    rows = {row[:3]: row[3:] for row in zip(*(found[name] for name in names), strict=True)}
+    assert set(rows) == {
+        *((0, layer, line) for layer in (2, 3, WAIT) for line in (5, 6)),
+        (0, 2, 80),
+        (1, 2, 6),
+        (0, WAIT, None),
+    }
+    assert rows[0, 3, 5] == (0, *blocked.share(600, 2, 0)[1:])
+    assert 300 < rows[0, 3, 5][2] < 600
+    assert rows[0, WAIT, 5] == rows[0, WAIT, 6] == (0, 0, 40)
+    assert rows[0, 2, 5][0] == 900
+    assert rows[0, WAIT, None] == (0, 0, 0)
+    for name in ("readings", "self_ns", "own_ns", "total_ns", "wait_ns"):
+        row = found["line"].index(5, found["line"].index(5) + 1)
+        assert found[name][row] == 0
 
 
 @given(st.integers(0, 10**15), st.dictionaries(st.integers(0, 9), st.integers(1, 99), min_size=1))

@@ -10,6 +10,7 @@ WITH _occurrence AS (
 ), _total AS (
   SELECT file, line, operation, layer, SUM(self_ns) AS total_ns
   FROM _occurrence JOIN loop_stack USING (process_id, stack_id)
+  WHERE layer <> 'gpu'
   GROUP BY ALL
 ), _own AS (
   SELECT file, line, operation, layer, SUM(own_ns) AS own_ns,
@@ -20,5 +21,6 @@ WITH _occurrence AS (
   GROUP BY ALL
 )
 SELECT file, line, operation, layer, COALESCE(own_ns, 0) AS own_ns,
-  COALESCE(below_ns2, 0) AS below_ns2, COALESCE(above_ns2, 0) AS above_ns2, total_ns
-FROM _total LEFT JOIN _own USING (file, line, operation, layer)
+  COALESCE(below_ns2, 0) AS below_ns2, COALESCE(above_ns2, 0) AS above_ns2,
+  COALESCE(total_ns, 0) AS total_ns
+FROM _total FULL JOIN _own USING (file, line, operation, layer)

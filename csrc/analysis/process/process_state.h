@@ -79,6 +79,7 @@ class ThreadTable {
   ThreadTable(size_t streams, uint32_t main) : threads_(streams), main_(main) {}
 
   Thread& operator[](uint32_t stream) { return threads_[stream]; }
+  const Thread& at(uint32_t stream) const { return threads_[stream]; }
   uint32_t main() const { return main_; }
 
   // The thread is in another state, which its key says; the owner stays.

@@ -67,6 +67,12 @@ std::vector<RecordNotes*> Streams::Records() {
   return records;
 }
 
+std::vector<ReasonNotes*> Streams::Reasons() {
+  std::vector<ReasonNotes*> reasons = {&no_reasons_};
+  for (const auto& thread : threads_) reasons.push_back(thread->reason_notes());
+  return reasons;
+}
+
 std::vector<uint32_t> Streams::Threads() const {
   std::vector<uint32_t> threads = {0};
   for (const ThreadInput& thread : input_.threads) threads.push_back(thread.thread);

@@ -41,6 +41,7 @@ class Streams {
   std::vector<CallNotes*> Calls();
   std::vector<CudaNotes*> CudaCalls();
   std::vector<RecordNotes*> Records();
+  std::vector<ReasonNotes*> Reasons();
   // Numbers of the threads, by stream; 0 for the GPU.
   std::vector<uint32_t> Threads() const;
 
@@ -78,6 +79,7 @@ class Streams {
   CallNotes no_calls_;
   CudaNotes no_cuda_calls_;
   RecordNotes no_records_;
+  ReasonNotes no_reasons_;
 };
 
 }  // namespace rlscope::analysis

@@ -9,6 +9,7 @@
 
 #include "analysis/keys/layer_ranks.h"
 #include "analysis/keys/state_stream.h"
+#include "analysis/threads/collections.h"
 #include "trace/layout/layer.h"
 #include "trace/layout/record.h"
 #include "trace/read/decoder.h"
@@ -86,7 +87,7 @@ struct CallRow {
       const uint32_t function = trace::WhatId(what[item]);
       const uint32_t layer = LayerOf(function);
       const int64_t end_ns = ends[item - first];
-      if (layer == kWaitRank || MakeState(path, layer) == outside || start_ns <= before_ns ||
+      if (IsFrameOfItsOwn(layer) || MakeState(path, layer) == outside || start_ns <= before_ns ||
           end_ns <= start_ns || end_ns >= limit_ns || end >= limit) {
         break;
       }
@@ -114,7 +115,7 @@ struct CallRow {
     const uint32_t layer = LayerOf(function);
     const int64_t end_ns = ends_ns[call];
     const int64_t next_ns = times_ns[item + 1];
-    const bool is_ordered = layer != kWaitRank && start_ns <= end_ns && end_ns <= next_ns &&
+    const bool is_ordered = !IsFrameOfItsOwn(layer) && start_ns <= end_ns && end_ns <= next_ns &&
                             (call == 0 || start_ns >= ends_ns[call - 1]);
     if (!is_ordered || start_ns > cuda.start_ns || end_ns >= limit_ns || writer.end >= limit ||
         counter->NeedsKey(layer)) {

@@ -2,19 +2,20 @@
 
 #include "analysis/keys/layer_ranks.h"
 #include "analysis/keys/operation_paths.h"
+#include "analysis/threads/collections.h"
 
 namespace rlscope::analysis {
 
 void CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now) {
   const bool is_wait = layer == kWaitRank;
-  if (in_call() && !is_wait) {
+  if (in_call() && !IsFrameOfItsOwn(layer)) {
     ++frames_.back().inner_calls;
     return;
   }
   ChargeInnermost(now);
   const bool has_note = counts_ != nullptr && notes_ != nullptr && !IsOperation(path) && !is_wait;
   if (has_note) notes_->Push({now, CallNote::Kind::kBegan, function, 0, 0});
-  frames_.push_back({false, has_note, layer, function, path, 0, now, 0});
+  frames_.push_back({false, has_note, RankOfFunction(layer), function, path, 0, now, 0});
 }
 
 void CallStack::End(int64_t now) {

@@ -24,8 +24,9 @@ class CallStack {
   CallStack(const CallStack&) = delete;
   CallStack& operator=(const CallStack&) = delete;
 
-  // Times never decrease from call to call. `layer` is a rank. A wait is a frame of its own even
-  // inside another call. It belongs to the operation of its thread, which may be none.
+  // Times never decrease from call to call. `layer` is what FunctionLayers() says of the function.
+  // A wait and a collection are frames of their own even inside another call. A wait belongs to the
+  // operation of its thread, which may be none.
   void Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now);
   void End(int64_t now);
   void BeginCallback(int64_t now);
@@ -40,6 +41,8 @@ class CallStack {
   bool empty() const { return frames_.empty(); }
   // Rank of the innermost frame's layer; only when not empty.
   uint32_t layer() const { return frames_.back().layer; }
+  // Of the innermost call; only while in_call().
+  uint32_t function() const { return frames_.back().function; }
 
   // What the innermost call was is known now.
   void SetFunction(uint32_t function) { frames_.back().function = function; }

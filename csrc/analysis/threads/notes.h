@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/spill/spill_vector.h"
+#include "analysis/threads/reasons.h"
 #include "analysis/threads/record_kinds.h"
 
 namespace rlscope::analysis {
@@ -58,6 +59,13 @@ struct RecordNote {
   bool leaves = false;  // an operation: counts in the state of the process before its time
 };
 
+// The thread is in something else, of the same layer or another one. A key with the note bit says
+// so. Kept only where time is divided by reasons (idle_times.h).
+struct ReasonNote {
+  int64_t time_ns;
+  Reason reason;  // kNone: what its layer says
+};
+
 // First in, first out. There are as many as keys are under way between a thread's stream and the
 // root of the merge. But one key stands for everything that a thread does at one instant, and may
 // have any number of notes: then they go to a file.
@@ -91,6 +99,7 @@ using OutermostNotes = NoteQueue<OutermostNote>;
 using CallNotes = NoteQueue<CallNote>;
 using CudaNotes = NoteQueue<CudaNote>;
 using RecordNotes = NoteQueue<RecordNote>;
+using ReasonNotes = NoteQueue<ReasonNote>;
 
 }  // namespace rlscope::analysis
 

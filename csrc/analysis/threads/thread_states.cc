@@ -14,7 +14,8 @@ std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kFunction)) continue;
     if (name.id > trace::kMaxId) continue;
     if (name.id >= layers.size()) layers.resize(name.id + 1, 0);
-    layers[name.id] = static_cast<uint8_t>(RankOfLayer(name.layer));
+    layers[name.id] =
+        static_cast<uint8_t>(RankOfLayer(name.layer) | (IsCollection(name) ? kCollectionBit : 0));
   }
   return layers;
 }
@@ -264,8 +265,8 @@ void ThreadStates::ApplyRecorded(uint32_t kind, uint32_t id, int64_t now) {
       operations_.SwitchTask(id, now);
       return UpdateOperations(now);
     case trace::kCallBegin:
-      calls_.Begin(id, LayerOf(id), operations_.path(), now);
-      if (LayerOf(id) != kWaitRank) CountTransition(before, now);
+      calls_.Begin(id, CodeOf(id), operations_.path(), now);
+      if (!IsFrameOfItsOwn(CodeOf(id))) CountTransition(before, now);
       return Update(now, KeyIsDue());
     case trace::kCallEnd:
       calls_.End(now);
@@ -303,16 +304,16 @@ void ThreadStates::ApplyAutomatic(int64_t now) {
 
 void ThreadStates::ApplyCall(uint32_t function, int64_t now) {
   const int64_t end_ns = Clamp(batch_->call_end_ns[call_], now);
-  const bool is_wait = LayerOf(function) == kWaitRank;
+  const bool is_own = IsFrameOfItsOwn(CodeOf(function));
   const uint32_t outside = context_.record_notes ? State() : 0;
-  if (!recording_ || (calls_.in_call() && !is_wait)) {
+  if (!recording_ || (calls_.in_call() && !is_own)) {
     if (recording_ && context_.record_notes) PushCallRecord(function, outside, outside, now);
     next_item_ = end_ns;
     return NextItem();
   }
   const uint32_t before = Layer();
-  calls_.Begin(function, LayerOf(function), operations_.path(), now);
-  if (!is_wait) CountTransition(before, now);
+  calls_.Begin(function, CodeOf(function), operations_.path(), now);
+  if (!is_own) CountTransition(before, now);
   if (context_.record_notes) PushCallRecord(function, State(), outside, now);
   Update(now, KeyIsDue());
   call_is_open_ = true;
@@ -335,7 +336,7 @@ void ThreadStates::EnterSnapshot(int64_t now) {
 void ThreadStates::OpenCudaCalls() {
   trace::Detail detail = trace::Detail::kTimes;
   if (context_.record_notes) detail = trace::Detail::kNames;
-  if (context_.cuda_notes) detail = trace::Detail::kAll;
+  if (context_.cuda_notes || context_.reasons != nullptr) detail = trace::Detail::kAll;
   cuda_calls_ = input_.open_cuda_calls(detail);
 }
 
@@ -346,6 +347,10 @@ void ThreadStates::StartCudaCall() {
   const uint32_t before = Layer();
   const uint32_t outside = context_.record_notes ? State() : 0;
   in_cuda_call_ = true;
+  if (context_.reasons != nullptr) {
+    cuda_reason_ = context_.reasons->OfCudaCall(
+        cuda_batch_->name[cuda_call_], cuda_batch_->correlation[cuda_call_], &cuda_reasons_);
+  }
   calls_.SetInCudaCall(true, now);
   next_cuda_ = cuda_end_ns_;
   CountTransition(before, now);
@@ -388,7 +393,20 @@ void ThreadStates::Update(int64_t now, bool note) {
   if (alive_) {
     state = recording_ ? MakeState(operations_.path(), Layer()) : MakeState(kNotRecordedPath, 0);
   }
-  Emit(now, state, note);
+  Emit(now, state, HasReasonChanged(now) || note);
+}
+
+Reason ThreadStates::reason() const {
+  if (!alive_ || !recording_) return Reason::kNone;
+  if (in_cuda_call_) return cuda_reason_;
+  return calls_.in_call() ? context_.reasons->OfFunction(calls_.function()) : Reason::kNone;
+}
+
+bool ThreadStates::HasReasonChanged(int64_t now) {
+  if (context_.reasons == nullptr || reason() == noted_reason_) return false;
+  noted_reason_ = reason();
+  reason_notes_.Push({now, noted_reason_});
+  return true;
 }
 
 void ThreadStates::UpdateOperations(int64_t now) {

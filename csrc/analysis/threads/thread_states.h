@@ -19,10 +19,12 @@
 #include "analysis/threads/call_counts.h"
 #include "analysis/threads/call_row.h"
 #include "analysis/threads/call_stack.h"
+#include "analysis/threads/collections.h"
 #include "analysis/threads/cuda_call_kinds.h"
 #include "analysis/threads/notes.h"
 #include "analysis/threads/operation_stack.h"
 #include "analysis/threads/probes.h"
+#include "analysis/threads/reasons.h"
 #include "trace/format/what.h"
 
 namespace rlscope::analysis {
@@ -40,9 +42,11 @@ struct ThreadContext {
   bool record_notes = false;               // of each record
   FoundProbes* probes = nullptr;           // null: probes are nothing
   CudaCallKinds cuda_kinds = {};           // for record_notes
+  const Reasons* reasons = nullptr;        // null: no notes of reasons
 };
 
-// Ranks of the layers of the functions among `names`, by id.
+// Ranks of the layers of the functions among `names`, by id; and which are collections
+// (collections.h).
 std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names);
 
 class ThreadStates : public StateStream {
@@ -67,6 +71,9 @@ class ThreadStates : public StateStream {
   CallNotes* call_notes() { return &call_notes_; }
   CudaNotes* cuda_notes() { return &cuda_notes_; }
   RecordNotes* record_notes() { return &record_notes_; }
+  ReasonNotes* reason_notes() { return &reason_notes_; }
+  // What the thread is in, if there are notes of reasons. kNone: what its layer says.
+  Reason reason() const;
 
  private:
   void Fill() override;
@@ -130,10 +137,12 @@ class ThreadStates : public StateStream {
   uint32_t ValueAsCount() const;
   void TakeProbe(uint32_t kind, uint32_t id);
 
-  uint32_t LayerOf(uint32_t function) const {
+  uint32_t CodeOf(uint32_t function) const {
     const std::vector<uint8_t>& layers = context_.layer_of_function;
     return function < layers.size() ? layers[function] : 0;
   }
+  uint32_t LayerOf(uint32_t function) const { return RankOfFunction(CodeOf(function)); }
+  bool HasReasonChanged(int64_t now);
   // Outside CUDA calls.
   uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
   uint32_t Layer() const;
@@ -156,6 +165,7 @@ class ThreadStates : public StateStream {
   CallNotes call_notes_;
   CudaNotes cuda_notes_;
   RecordNotes record_notes_;
+  ReasonNotes reason_notes_;
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;
@@ -185,6 +195,9 @@ class ThreadStates : public StateStream {
   const trace::CudaCallBatch* cuda_batch_ = nullptr;
   uint32_t cuda_call_ = 0;
   bool in_cuda_call_ = false;
+  CudaReasons cuda_reasons_;
+  Reason cuda_reason_ = Reason::kNone;  // of the CUDA call
+  Reason noted_reason_ = Reason::kNone;
   int64_t cuda_end_ns_ = INT64_MIN;  // of the last CUDA call
 
   bool entered_before_ = false;  // an operation, in a part that another sweep has read

@@ -37,6 +37,7 @@ void ThreadStates::Carry(trace::Archive* archive) {
   if (!archive->ok()) return;
   if (has_automatic) GetAutomatic()->Carry(archive, input_.resume_items);
   if (archive->reads()) ResumeEdges();
+  if (context_.reasons != nullptr) noted_reason_ = reason();
 }
 
 void ThreadStates::CarryItems(trace::Archive* archive) {

@@ -69,11 +69,13 @@ struct CallCounter {
 
 }  // namespace
 
-// CUDA calls of which notes are to be taken go the general way. Inlined, or each row of calls has a
+// CUDA calls of which notes are to be taken go the general way, and so do calls with notes of
+// reasons. Inlined, or each row of calls has a
 // call of this.
 [[gnu::always_inline]] inline bool ThreadStates::CallsAreNext() const {
-  return (!context_.cuda_notes || next_cuda_ == kNever) && recording_ && alive_ && !call_is_open_ &&
-         !in_cuda_call_ && !close_before_batch_ && !enter_snapshot_ && !calls_.in_call() &&
+  return context_.reasons == nullptr && (!context_.cuda_notes || next_cuda_ == kNever) &&
+         recording_ && alive_ && !call_is_open_ && !in_cuda_call_ && !close_before_batch_ &&
+         !enter_snapshot_ && !calls_.in_call() &&
          trace::WhatKind(batch_->what[item_]) == trace::kCall;
 }
 

@@ -10,6 +10,7 @@
 #include "python/runtime_module/automatic.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/call_sites.h"
+#include "python/runtime_module/collections.h"
 #include "python/runtime_module/drainer.h"
 #include "python/runtime_module/interpreter_stacks.h"
 #include "python/runtime_module/iterations.h"
@@ -229,6 +230,7 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"switch_cuda", Fast(SwitchCuda), METH_FASTCALL, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
                                 {"process_records", ProcessRecords, METH_O, nullptr},
+                                {"note_collection", Fast(NoteCollection), METH_FASTCALL, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};
 
 // A preloaded library of another version has the same name and so is the one that is linked.

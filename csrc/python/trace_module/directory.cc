@@ -17,6 +17,7 @@
 #include "python/trace_module/columns.h"
 #include "python/trace_module/cuda.h"
 #include "python/trace_module/error.h"
+#include "python/trace_module/idle.h"
 #include "python/trace_module/items.h"
 #include "python/trace_module/iteration_times.h"
 #include "python/trace_module/probes.h"
@@ -89,6 +90,16 @@ nb::dict MakeLoss(const std::string& kind, uint64_t count, const char* detail,
   loss["duration_ns"] = OrNone(duration_ns);
   loss["detail"] = detail;
   return loss;
+}
+
+analysis::LoopSpan SpanOf(const Directory::LoopTimes& loop) {
+  return loop ? analysis::LoopSpan{true, loop->first, loop->second} : analysis::LoopSpan();
+}
+
+nb::dict TakeDict(Relations relations) {
+  nb::dict result;
+  for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
+  return result;
 }
 
 // Runs `function` without the GIL.
@@ -324,18 +335,19 @@ RowStream Directory::InstanceRows(size_t process, int64_t first_thread,
   return StreamInstances(directory_, MakeRowOptions(process, first_thread, operations, most_paths));
 }
 
-nb::dict Directory::CudaRelations(size_t process,
-                                  const std::optional<std::pair<int64_t, int64_t>>& loop,
+nb::dict Directory::CudaRelations(size_t process, const LoopTimes& loop,
                                   uint32_t most_paths) const {
-  analysis::LoopSpan span;
-  if (loop) span = {true, loop->first, loop->second};
-  Relations relations = WithoutGil([&] {
+  return TakeDict(WithoutGil([&] {
     const analysis::ProcessInput input = Input(process, most_paths);
-    return MakeCudaRelations(input, *analysis::FindCuda(input, span));
-  });
-  nb::dict result;
-  for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
-  return result;
+    return MakeCudaRelations(input, *analysis::FindCuda(input, SpanOf(loop)));
+  }));
+}
+
+nb::dict Directory::Idle(size_t process, const LoopTimes& loop, uint32_t most_paths) const {
+  return TakeDict(WithoutGil([&] {
+    const analysis::ProcessInput input = Input(process, most_paths);
+    return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop)));
+  }));
 }
 
 class Directory::Uses {
@@ -416,6 +428,8 @@ void AddDirectory(nb::module_& module) {
       .def("reached_ns", &Directory::ReachedNs, "process"_a)
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "loop"_a = nb::none(), "most_paths"_a = analysis::kMaxPaths)
+      .def("idle", &Directory::Idle, "process"_a, nb::kw_only(), "loop"_a = nb::none(),
+           "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -45,10 +46,10 @@ class Directory {
                       uint32_t most_paths) const;
   RowStream InstanceRows(size_t process, int64_t first_thread, const Operations& operations,
                          uint32_t most_paths) const;
-  // `loop`: when the training loop began and ended, as Sweep() says.
-  nanobind::dict CudaRelations(size_t process,
-                               const std::optional<std::pair<int64_t, int64_t>>& loop,
-                               uint32_t most_paths) const;
+  // When the training loop began and ended, as Sweep() says; nothing: there is none.
+  using LoopTimes = std::optional<std::pair<int64_t, int64_t>>;
+  nanobind::dict CudaRelations(size_t process, const LoopTimes& loop, uint32_t most_paths) const;
+  nanobind::dict Idle(size_t process, const LoopTimes& loop, uint32_t most_paths) const;
   // Processes, each with the number that the device has in it.
   using DeviceUses = std::vector<std::pair<size_t, uint32_t>>;
   nanobind::dict DeviceTimes(const DeviceUses& uses, const analysis::Span& grid,

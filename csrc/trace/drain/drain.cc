@@ -143,13 +143,14 @@ void DrainImage::ReadThreads() { state_->entries.living()->Read(identity().pid);
 // The time is that of the stacks, which change faster.
 void DrainImage::SampleThreads() {
   State& state = *state_;
-  const LivingThreads& living = *state.entries.living();
-  if (living.IsEmpty()) return;
+  LivingThreads* const living = state.entries.living();
+  if (living->IsEmpty()) return;
   const uint32_t pid = identity().pid;
-  if (state.scratch->reads_stacks) state.stacks.Read(pid, *state.page, living);
+  if (state.scratch->reads_stacks) state.stacks.Read(pid, *state.page, *living);
   StateSamples* const samples = state.entries.states();
-  if (!samples->Begin(base::ReadMonotonicNs())) return;
-  living.AddAwake(pid, samples);
+  const int64_t copied_ns = state.scratch->reads_stacks ? state.stacks.copied_ns() : 0;
+  if (!samples->Begin(copied_ns != 0 ? copied_ns : base::ReadMonotonicNs())) return;
+  living->AddAwake(pid, samples);
   state.stacks.AddTo(samples);
   samples->End();
 }

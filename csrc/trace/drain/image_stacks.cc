@@ -25,13 +25,16 @@ bool ImageStacks::Open(uint32_t pid, const ProcessPage& page) {
 
 void ImageStacks::Read(uint32_t pid, const ProcessPage& page, const LivingThreads& living) {
   found_.Clear();
+  copied_ns_ = 0;
   const bool ended = __atomic_load_n(&page.python_end_ns, __ATOMIC_RELAXED) != 0;
   if (ended || !Open(pid, page) || !reader_->Begin()) return;
   uint32_t os_tid, thread;
   while (reader_->Next(&os_tid)) {
     if (!living.Find(os_tid, &thread)) continue;
     const uint32_t node = reader_->Read();
-    if (node != 0) found_.Add({thread, node});
+    if (node == 0) continue;
+    found_.Add({thread, node});
+    if (copied_ns_ == 0 || os_tid == pid) copied_ns_ = reader_->copied_ns();
   }
 }
 

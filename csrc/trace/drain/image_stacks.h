@@ -24,6 +24,10 @@ class ImageStacks {
   // Reads where the living threads are. `pid`: as this process sees it.
   void Read(uint32_t pid, const ProcessPage& page, const LivingThreads& living);
 
+  // CLOCK_MONOTONIC when the memory was copied from which Read() took the stack of the main thread,
+  // or of the first one if there is none of that. 0: it found no stack.
+  int64_t copied_ns() const { return copied_ns_; }
+
   // What Read() found, at the time that was begun last.
   void AddTo(StateSamples* samples) const;
 
@@ -36,6 +40,7 @@ class ImageStacks {
   StackReader* reader_ = nullptr;
   bool is_unreadable_ = false;
   GrowingArray<ThreadStack> found_;
+  int64_t copied_ns_ = 0;
 };
 
 }  // namespace rlscope::trace

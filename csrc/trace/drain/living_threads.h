@@ -30,9 +30,9 @@ class LivingThreads {
   // The number of the thread; false: it is none of them.
   bool Find(uint32_t os_tid, uint32_t* thread) const;
 
-  // Asks the kernel which of them are awake, 9 us for each. One that cannot be asked counts as
+  // Asks the kernel which of them are awake, 3 us for each. One that cannot be asked counts as
   // awake, so that nothing is said of it.
-  void AddAwake(uint32_t pid, StateSamples* samples) const;
+  void AddAwake(uint32_t pid, StateSamples* samples);
 
   // The last reading of each thread. 0 or an errno.
   int Write(Sink* sink, ChunkBuffer* buffer) const;
@@ -42,8 +42,11 @@ class LivingThreads {
     uint32_t thread;
     uint32_t os_tid;
     ThreadTimes times;
+    int state_file;  // -1: none is kept open
   };
   bool MakeRoom();
+  static char StateOf(uint32_t pid, Living* living);
+  static void Close(Living* living);
 
   Living* threads_ = nullptr;
   uint32_t count_ = 0, capacity_ = 0;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "trace/drain/characters.h"
 #include "trace/drain/line_table.h"
 
@@ -80,6 +81,7 @@ bool StackReader::Next(uint32_t* os_tid) {
 uint32_t StackReader::Read() {
   for (uint32_t i = 0; i < kMostTries; i++) {
     if (!ReadFrames()) continue;
+    copied_ns_ = base::ReadMonotonicNs();
     uint32_t node = 0;
     if (NodeOfFrames(&node)) return node;
   }

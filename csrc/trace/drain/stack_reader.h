@@ -35,6 +35,9 @@ class StackReader {
   bool Next(uint32_t* os_tid);
   // The node of the thread; 0: none could be read.
   uint32_t Read();
+  // CLOCK_MONOTONIC when the memory was copied from which the last Read() took its node: to find
+  // the node takes longer than many calls of a program.
+  int64_t copied_ns() const { return copied_ns_; }
 
  private:
   struct Frame {
@@ -82,6 +85,7 @@ class StackReader {
   uint8_t stack_bytes_[kStackBytes];
   Frame frames_[kMostFrames];  // the innermost first
   uint32_t frame_count_ = 0;
+  int64_t copied_ns_ = 0;
   uint8_t code_bytes_[RemoteMemory::kMostPieces][kCodeBytes];
 
   NumberTable code_numbers_;  // by address: the place of its latest content in codes_, from 1 on

@@ -141,6 +141,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("training_loop", "gpu_busy"): _NO_WORK,
     ("iteration_breakdown", "gpu_busy"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
+    ("idle", "gpu_busy"): _NO_WORK,
 }
 
 # Every run has rows of these; without one of `loss` nothing was lost.
@@ -157,6 +158,7 @@ _IN_EVERY_RUN = frozenset(
         "breakdown",
         "breakdown_by_thread",
         "training_loop",
+        "idle",
         "iteration_breakdown",
         "timeline",
     }

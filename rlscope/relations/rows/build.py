@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rlscope.relations.rows import (
     backward_lines,
     compilations,
     cuda_rows,
+    idle,
     imported_places,
     imports,
     machine_samples,
@@ -48,8 +49,9 @@ _T = TypeVar("_T")
 # A sweep releases the GIL and keeps a core busy; more results than this at once are only memory.
 _MOST_WORKERS = 8
 
-# Over the files of a process: the sweep, CUDA calls with GPU work, instances of operations.
-_PASSES = 3
+# Over the files of a process: the sweep, CUDA calls with GPU work, reasons, instances of
+# operations.
+_PASSES = 4
 
 _PROCESS_COLUMNS = {
     "os_pid": "os_pid",
@@ -90,6 +92,14 @@ def build(
         batches = Batches(sink, directory.processes)
         _Build(directory, root, batches, progress, costs).run()
         batches.finish()
+
+
+class _Found(NamedTuple):
+    """What the passes over a process found."""
+
+    swept: Mapping[str, Any]
+    cuda: Mapping[str, Any]
+    reasons: Mapping[str, Any]
 
 
 class _Build:
@@ -138,24 +148,27 @@ class _Build:
         self._add_damage()
         self._put_run()
 
-    def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _sweep(self, index: int) -> _Found:
         swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
         self._progress.end_pass(index)
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
         )
-        cuda = self._directory.cuda_relations(index, loop=loop[0] if loop else None)
+        times = loop[0] if loop else None
+        cuda = self._directory.cuda_relations(index, loop=times)
         self._progress.end_pass(index)
-        return swept, cuda
+        reasons = self._directory.idle(index, loop=times)
+        self._progress.end_pass(index)
+        return _Found(swept, cuda, reasons)
 
     def _add_process(
         self,
         process: Mapping[str, Any],
-        found: tuple[Mapping[str, Any], Mapping[str, Any]],
+        found: _Found,
         first_thread: int,
     ) -> int:
         """Everything of one process; returns how many threads it has."""
-        index, (swept, cuda) = process["index"], found
+        index, (swept, cuda, reasons) = process["index"], found
         ids = self._operations.number(swept["operation"])
         rows = ProcessRows(index, swept, ids, self._own_folders, cuda)
         threads = self._directory.threads(index)
@@ -173,6 +186,7 @@ class _Build:
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}
+        relations["idle"] = idle.columns(reasons, swept)
         if self._tool:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
         self._stack_files.update(relations["stack"]["file"])

@@ -48,7 +48,9 @@ def relations(
     states = _states(swept, tree) if tree.nodes else []
     calls = _launches(launches, tree)
     times = [*(row for each in states for row in each.rows()), *_call_rows(calls)]
-    lines = [*(row for each in states for row in tree.lines(each)), *tree.call_lines(calls)]
+    own = _own_lines(states, tree)
+    of_states = (row for each in states for row in tree.lines(each, own[each.operation]))
+    lines = [*of_states, *tree.call_lines(calls)]
     return {
         "stack": _columns(_STACK, map(_stack_row, tree.nodes.values())),
         "stack_time": _columns(_STACK_TIME, times),
@@ -99,9 +101,15 @@ class _State:
     def __post_init__(self) -> None:
         self.times_ns = parts(self.duration_ns, self.readings) if self.readings else {}
 
+    @property
+    def operation(self) -> tuple[Any, ...]:
+        """Stage and operation."""
+        return self.key[:-1]
+
     def interval(self, readings: int) -> tuple[int | None, ...]:
         """The interval of that part of the time which as many readings stand for."""
-        return share(self.duration_ns, sum(self.readings.values()), readings)[1:]
+        count = sum(self.readings.values())
+        return share(self.duration_ns, count, readings)[1:] if count else (0, self.duration_ns)
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
         """The rows of `stack_time`."""
@@ -118,6 +126,15 @@ def _states(swept: Mapping[str, Any], tree: _Tree) -> list[_State]:
         readings.setdefault(tuple(key), Counter())[tree.same[number]] += count
     times = state_times(swept["breakdown"])
     return [_State(key, times_ns, readings.get(key, {})) for key, times_ns in times.items()]
+
+
+def _own_lines(states: Sequence[_State], tree: _Tree) -> dict[tuple[Any, ...], dict[_Line, None]]:
+    """By stage and operation: the lines that readings found as the innermost ones of the program's
+    own code, in any layer."""
+    found: dict[tuple[Any, ...], dict[_Line, None]] = {}
+    for each in states:
+        found.setdefault(each.operation, {}).update(dict.fromkeys(tree.own_lines(each.readings)))
+    return found
 
 
 _Calls = Mapping[tuple[str, int, int], tuple[int, int]]
@@ -170,10 +187,19 @@ class _Tree:
             self._innermost_own[number] = number if node.is_own else above
         self._outermost = self._find_outermost()
 
-    def lines(self, state: _State) -> Iterable[tuple[Any, ...]]:
-        """Rows of `source_line`."""
-        sums: dict[_Line, _Sums] = {}
-        own: dict[_Line, bool] = {}
+    def own_lines(self, numbers: Iterable[int]) -> Iterable[_Line]:
+        """Of each of those stacks the innermost line of the program's own code."""
+        innermost = (self._innermost_own[number] for number in numbers)
+        return (self.nodes[number].line for number in innermost if number != _UNKNOWN)
+
+    def lines(self, state: _State, others: Iterable[_Line]) -> Iterable[tuple[Any, ...]]:
+        """Rows of `source_line`.
+
+        Args:
+            others: lines of the program's own code that have a row in any case.
+        """
+        sums: dict[_Line, _Sums] = {line: _Sums() for line in others}
+        own: dict[_Line, bool] = dict.fromkeys(sums, True)
 
         def of(number: int) -> _Sums:
             node = self.nodes[number]

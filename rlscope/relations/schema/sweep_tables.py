@@ -180,6 +180,26 @@ wait = columns.relation(
     ),
 )
 
+idle = columns.relation(
+    "idle",
+    "Why the loop does not go on, or the GPU is idle: the time of breakdown, divided by reason.",
+    columns.process_id(),
+    columns.text("stage", "breakdown.stage"),
+    *columns.operation("innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.text(
+        "reason",
+        "simulator, framework, python, collection (of garbage), launch, synchronisation (with "
+        "copies to the host), copy (of pageable memory to the device), allocation, process, thread "
+        "(waits for another one), sleep, disk, compilation, none, rolled up",
+    ),
+    columns.integer(
+        "duration_ns", "wall time; the reasons of a state add up to its time in breakdown"
+    ),
+    layout=columns.PROCESS,
+)
+
 blocked = columns.relation(
     "blocked",
     "How much of the time of a process its threads were blocked, by readings of their states.",

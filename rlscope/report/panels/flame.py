@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
+_WALL_TIME = "wall time"
+_GPU_TIME = "GPU time"
 _UNKNOWN = "(stack not known)"
 _SMALL = "(smaller calls)"
 
@@ -36,14 +38,27 @@ def draw(tables: Tables) -> Drawing | Nothing:
         return Nothing(line_sentences.absence(tables["absence"]["reason"]))
     (facts,) = tables["coverage"].to_dicts()
     whole = shares.whole_name(facts)
+    parts = tables["flame_part"].to_dicts()
+    measures = _measures(parts, whole)
     return Drawing(
-        notes=[_NOTE.format(whole=whole, frames=limits.FRAMES)],
-        flames=[_flame(frames, tables["flame_part"].to_dicts(), whole)],
+        notes=[
+            _NOTE.format(whole=whole, frames=limits.FRAMES),
+            *([_GPU_NOTE.format(whole=whole)] if _GPU_TIME in measures else []),
+        ],
+        flames=[_flame(frames, parts, measures)],
         grids=[_grid(tables["inner_line"].to_dicts())],
     )
 
 
-def _flame(rows: Rows, parts: Rows, whole: str) -> Flame:
+def _measures(parts: Rows, whole: str) -> dict[str, str]:
+    """Name -> title."""
+    found = {_WALL_TIME: f"Calls by their share of {whole}, below the calls that made them"}
+    if any(row["gpu_ns"] for row in parts):
+        found[_GPU_TIME] = f"Calls by the share of the GPU time of {whole} that they launched"
+    return found
+
+
+def _flame(rows: Rows, parts: Rows, measures: dict[str, str]) -> Flame:
     names = source_names.short(row["file"] for row in rows)
     states = OperationChoices(parts, "self_ns", of=("frame", "is_known", "is_small"))
     frames = [
@@ -58,21 +73,24 @@ def _flame(rows: Rows, parts: Rows, whole: str) -> Flame:
     frames += [Frame(caller, name, "") for caller, name in nowhere]
     return Flame(
         key="flame-graph",
-        title=f"Calls by their share of {whole}, below the calls that made them",
+        measures=measures,
         frames=frames,
         choices=states.choices(),
         layers=states.layers(),
-        parts=_added((_frame(row, nowhere), *states.place(row), row["self_ns"]) for row in parts),
+        parts=_added(
+            ((_frame(row, nowhere), *states.place(row)), (row["self_ns"], row["gpu_ns"]))
+            for row in parts
+        ),
     )
 
 
-def _added(parts: Iterator[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _added(parts: Iterator[tuple[tuple[int, int, int], tuple[int, int]]]) -> list[tuple[int, ...]]:
     """Those of the same places together: small operations have one."""
-    sums: dict[tuple[int, int, int], int] = {}
-    for *places, ns in parts:
-        key = (places[0], places[1], places[2])
-        sums[key] = sums.get(key, 0) + ns
-    return [(*key, ns) for key, ns in sums.items()]
+    sums: dict[tuple[int, int, int], tuple[int, int]] = {}
+    for place, (self_ns, gpu_ns) in parts:
+        before = sums.get(place, (0, 0))
+        sums[place] = (before[0] + self_ns, before[1] + gpu_ns)
+    return [(*place, *(times if times[1] else times[:1])) for place, times in sums.items()]
 
 
 def _where(row: dict[str, Any]) -> tuple[int | None, str] | None:
@@ -115,6 +133,10 @@ _NOTE = (
     "made it. Its colour is the layer that takes most of its time. Choose a frame to see it over "
     "the whole width. The times are estimates from readings of the stacks. Calls below 0.1 % of "
     "the time, and all but the {frames:,} largest, are together as (smaller calls)."
+)
+_GPU_NOTE = (
+    "Choose GPU time, and a frame is as wide as its share of the GPU time of {whole}. A frame has "
+    "the GPU work that it and its calls launched. These times are exact."
 )
 
 PANEL = Panel(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.report import headline, page, panels
+from rlscope.report import answer, headline, limits, page, panels
 from rlscope.report.panel import Drawing, Nothing, Panel
 
 if TYPE_CHECKING:
@@ -22,16 +22,23 @@ def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str
     title of each panel before it is made."""
     drawn = list(_drawn(trace, step))
     summary = headline.read(trace)
+    found = answer.read(trace, most=limits.FINDINGS)
     return page.render(
         page.Page(
             title=f"{summary.title} - rlscope",
             run=summary.run,
-            headline=summary.sentence,
+            headline=found.sentence or summary.sentence,
+            where=summary.sentence if found.sentence else "",
+            findings=found.findings,
+            rest=found.rest,
             generator=f"rlscope {summary.version}",
             first=[
                 headline.Detail(each, warning=True) for each in (summary.cut, summary.crowd) if each
             ],
-            details=summary.details,
+            details=[
+                *summary.details,
+                *(headline.Detail(each, warning=True) for each in found.failures),
+            ],
             sections=[
                 page.Section(name, panel.title, panel.question, each)
                 for name, panel, each in drawn

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +18,7 @@ from rlscope.analysis import (
     threads,
 )
 from rlscope.report import (
+    answer,
     cluster_sentences,
     cuda_sentences,
     headline,
@@ -30,10 +28,12 @@ from rlscope.report import (
     losses,
     palette,
     process_sentences,
+    screen,
     sentences,
     units,
     utilisation,
 )
+from rlscope.report.screen import cells, wrapped
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -50,12 +50,8 @@ _THREADS = 1
 _LINES = 3
 _LEAST_TEXT = 20  # cells of a line of source
 
-_NARROWEST = 40
 _WIDE = 90
-_FALLBACK = (100, 24)  # output that is no terminal
 _BAR = 12  # characters of a bar of 100 %
-
-_PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
 
 
 def render_summary(
@@ -70,13 +66,9 @@ def render_summary(
 
     Raises RlscopeError when a table cannot be read.
     """
-    if width is None:
-        width = shutil.get_terminal_size(_FALLBACK).columns
-    if unicode is None:
-        unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    width = max(width, _NARROWEST)
-    lines = [units.visible(line) for block in _blocks(trace, width, hottest) for line in block]
-    return "\n".join(_fit(line if unicode else _ascii(line), width) for line in lines) + "\n"
+    width = screen.width_of(width)
+    lines = [line for block in _blocks(trace, width, hottest) for line in block]
+    return screen.shown(lines, width, unicode)
 
 
 render = render_summary
@@ -85,10 +77,11 @@ render = render_summary
 def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
-    yield [*_wrapped(first, width), summary.run, *_wrapped([summary.sentence], width), ""]
+    yield [*wrapped(first, width), summary.run, *wrapped([summary.sentence], width), ""]
+    yield _finding_block(trace, width)
     (facts,) = coverage.coverage(trace).to_dicts()
     yield from _operation_block(trace, facts, width)
-    yield _wrapped(
+    yield wrapped(
         [
             f"! {each.text}" if each.warning else each.text
             for each in summary.details
@@ -97,17 +90,26 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
         width,
     )
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
-    yield _wrapped(sentences.automatic_names(found, facts), width)
+    yield wrapped(sentences.automatic_names(found, facts), width)
     yield _line_block(trace, width, hottest)
     engines = interception.interception(trace).to_dicts()
     unusual = [row for row in engines if row["engine"] != "patch"]
-    yield _wrapped(sentences.interception(unusual), width)
-    yield _wrapped([*_cuda(trace), *_polled(trace)], width)
+    yield wrapped(sentences.interception(unusual), width)
+    yield wrapped([*_cuda(trace), *_polled(trace)], width)
     beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
-    yield _wrapped([sentences.beside_owner(row) for row in beside], width)
+    yield wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
-    yield _wrapped(_clusters(trace), width)
-    yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
+    yield wrapped(_clusters(trace), width)
+    yield wrapped([*_iterations(trace), *_losses(trace, facts)], width)
+
+
+def _finding_block(trace: Trace, width: int) -> list[str]:
+    """What to mend first, a sentence each."""
+    found = answer.read(trace, most=limits.FINDINGS)
+    rest = [found.rest] if found.findings and found.rest.startswith("`") else []
+    failed = [f"! {each}" for each in found.failures]
+    lines = wrapped([*answer.texts(found.findings), *rest, *failed], width)
+    return ["Findings:", *lines, ""] if lines else []
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
@@ -152,7 +154,7 @@ def _line_block(trace: Trace, width: int, hottest: int) -> list[str]:
     room = max(width - shares_width - places_width - 6, _LEAST_TEXT)
     title = "Hottest lines of the program's own code, shares as above:"
     return [
-        *_wrapped([title], width),
+        *wrapped([title], width),
         *(
             f"  {_padded(share, shares_width, True)}  {_padded(place, places_width, False)}  "
             f"{units.label(text, room)}"
@@ -180,7 +182,7 @@ def _process_block(trace: Trace, width: int) -> list[str]:
         for row in rows
     ]
     left_out = process_sentences.left_out(len(rows), there, hidden)
-    return ["", *_aligned(heads, cells, width), *_wrapped(left_out, width), ""]
+    return ["", *_aligned(heads, cells, width), *wrapped(left_out, width), ""]
 
 
 def _clusters(trace: Trace) -> list[str]:
@@ -250,39 +252,3 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) ->
 def _padded(text: str, width: int, right: bool) -> str:
     blanks = " " * (width - cells(text))
     return blanks + text if right else text + blanks
-
-
-def cells(text: str) -> int:
-    """Columns of a terminal that the text takes: East Asian wide characters take two."""
-    return sum(
-        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
-        for each in text
-    )
-
-
-def _wrapped(texts: Sequence[str], width: int) -> list[str]:
-    """Sentences broken at blanks, except before a unit; their further lines are indented."""
-    lines = []
-    for text in texts:
-        first, *words = units.words(text) or [""]
-        lines.append(first)
-        for word in words:
-            if cells(lines[-1]) + 1 + cells(word) > width:
-                lines.append(f"  {word}")
-            else:
-                lines[-1] += f" {word}"
-    return lines
-
-
-def _fit(line: str, width: int) -> str:
-    """The line cut to `width` cells."""
-    if cells(line) <= width:
-        return line
-    while cells(line) > width - 3:
-        line = line[:-1]
-    return line + "..."
-
-
-def _ascii(line: str) -> str:
-    plain = "".join(_PLAIN.get(each, each) for each in line)
-    return plain.encode("ascii", "backslashreplace").decode("ascii")

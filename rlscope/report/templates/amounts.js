@@ -48,6 +48,7 @@ const amounts = (() => {
   }
 
   function drawLegend(list, layers) {
+    list.textContent = "";
     for (const [name, colour] of layers) {
       const item = document.createElement("li");
       const swatch = document.createElement("i");

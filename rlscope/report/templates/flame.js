@@ -19,13 +19,14 @@
   }
 
   // Gives each frame its own time, and by layer the time with all that it called.
-  function addUp({ root, frames }, data, choice) {
+  function addUp({ root, frames }, data, choice, measure) {
     const chosen = new Set(data.choices[choice]);
     for (const frame of [root, ...frames]) {
       frame.own = 0;
       frame.times = data.layers.map(() => 0);
     }
-    for (const [frame, operation, layer, ns] of data.parts) {
+    for (const [frame, operation, layer, ...times] of data.parts) {
+      const ns = times[measure] || 0;
       if (chosen.has(operation)) {
         frames[frame].own += ns;
         frames[frame].times[layer] += ns;
@@ -56,17 +57,18 @@
       this.data = JSON.parse(part.querySelector("script").textContent);
       this.boxes = part.querySelector(".frames");
       this.out = part.querySelector("button");
-      this.search = part.querySelector("input");
+      this.search = part.querySelector("input[type='search']");
+      this.measures = [...part.querySelectorAll("input[type='radio']")];
       this.tree = readTree(this.data);
       this.colours = this.data.layers.map(([, colour]) => `background: ${colour}; color: ${isDark(colour) ? "#ffffff" : "#000000"}`);
       this.zoomed = this.tree.root;
-      amounts.drawLegend(part.querySelector(".legend"), this.data.layers);
       this.listen();
       this.choose();
     }
 
     listen() {
       this.part.querySelector("select").addEventListener("change", () => this.choose());
+      this.measures.forEach((each) => each.addEventListener("change", () => this.choose()));
       this.search.addEventListener("input", () => this.mark());
       this.out.addEventListener("click", () => this.zoom(this.tree.root));
       this.boxes.addEventListener("click", ({ target }) => this.zoom((target.closest(".frame") || {}).frame));
@@ -82,7 +84,11 @@
     }
 
     choose() {
-      addUp(this.tree, this.data, this.part.querySelector("select").selectedIndex);
+      this.measure = Math.max(this.measures.findIndex((each) => each.checked), 0);
+      addUp(this.tree, this.data, this.part.querySelector("select").selectedIndex, this.measure);
+      const timed = new Set(this.data.parts.filter(([, , , ...times]) => times[this.measure]).map(([, , layer]) => layer));
+      amounts.drawLegend(this.part.querySelector(".legend"), this.data.layers.filter((_, layer) => timed.has(layer)));
+      this.boxes.setAttribute("aria-label", this.data.measures[this.measure][1]);
       while (!this.zoomed.total && this.zoomed.caller) {
         this.zoomed = this.zoomed.caller;
       }
@@ -185,7 +191,7 @@
       }
       const calls = (count) => `${count.toLocaleString("en-US")} ${count === 1 ? "call" : "calls"}`;
       this.part.querySelector(".found").textContent = [
-        wanted && `${calls(frames)} found, ${amounts.share(ns, this.tree.root.total)} of the time.`,
+        wanted && `${calls(frames)} found, ${amounts.share(ns, this.tree.root.total)} of the ${this.measure ? this.data.measures[this.measure][0] : "time"}.`,
         this.narrow && `${calls(this.narrow)} narrower than a pixel ${this.narrow === 1 ? "is" : "are"} not drawn.`,
       ].filter(Boolean).join(" ");
     }

@@ -21,7 +21,7 @@ def columns(count: int, depth: int) -> Flame:
     ]
     return Flame(
         key="flame-graph",
-        title="Calls",
+        measures={"wall time": "Calls"},
         frames=frames,
         choices={"all operations": [0]},
         layers=[("python", "#E69F00")],

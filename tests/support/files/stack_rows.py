@@ -30,7 +30,7 @@ def stack_relations(
     files = [f"/home/me/{name}/{file}" for file in OWN]
     ids = sorted({process_id for process_id, _ in times})
     tree = _tree(files, name, stacks, file_lines)
-    stack_times = list(_stack_times(times, tree))
+    stack_times = [*_stack_times(times, tree), *_launches(times, tree)]
     return {
         "stack": [{"process_id": i, **row} for i in ids for row in tree],
         "stack_time": stack_times,
@@ -82,12 +82,22 @@ def _stack_times(times: Mapping[tuple[int, State], int], tree: list[Row]) -> Ite
             yield _time(process_id, stack_id, state, ends[number] - ends[number - 1], number)
 
 
+def _launches(times: Mapping[tuple[int, State], int], tree: list[Row]) -> Iterator[Row]:
+    """CUDA calls of each operation with such calls: of no known stack, and of every eleventh one."""
+    for process_id, (stage, operation, layer) in times:
+        if layer == "cuda_api":
+            state = (stage, operation, "gpu")
+            for stack_id in (None, *(row["stack_id"] for row in tree[4::11])):
+                row = _time(process_id, stack_id, state, 0, 0)
+                yield {**row, "calls": 2, "gpu_ns": 1000 * (stack_id or 7)}
+
+
 def _time(process_id: int, stack_id: int | None, state: State, ns: int, readings: int) -> Row:
     stage, operation, layer = state
     ends = {"self_low_ns": ns * 9 // 10, "self_high_ns": ns * 11 // 10}
     where = {"process_id": process_id, "stack_id": stack_id, "stage": stage}
     return {**where, "operation": operation, "layer": layer, "readings": readings,
-            "self_ns": ns, **ends}  # fmt: skip
+            "self_ns": ns, **ends, "calls": 0, "gpu_ns": 0}  # fmt: skip
 
 
 def callers(tree: list[Row], stack_id: int) -> list[Row]:
@@ -112,16 +122,20 @@ def source_lines(tree: list[Row], times: Iterable[Row]) -> list[Row]:
             entry = found.setdefault((*line, *state), _line(line, state))
             entry["readings"] += time["readings"]
             entry["total_ns"] += time["self_ns"]
+            entry["total_gpu_ns"] += time["gpu_ns"]
             if row is chain[0]:
                 entry["self_ns"] += time["self_ns"]
             if row is own:
                 entry["own_ns"] += time["self_ns"]
                 entry["own_low_ns"] += time["self_low_ns"]
                 entry["own_high_ns"] += time["self_high_ns"]
+                entry["calls"] += time["calls"]
+                entry["gpu_ns"] += time["gpu_ns"]
     return list(found.values())
 
 
 def _line(line: tuple[Any, ...], state: tuple[Any, ...]) -> Row:
     names = ("file", "line", "function", "is_own", "process_id", "stage", "operation", "layer")
-    sums = ("readings", "self_ns", "own_ns", "own_low_ns", "own_high_ns", "total_ns")
+    sums = ("readings", "self_ns", "own_ns", "own_low_ns", "own_high_ns", "total_ns", "calls",
+            "gpu_ns", "total_gpu_ns")  # fmt: skip
     return {**dict(zip(names, (*line, *state), strict=True)), **dict.fromkeys(sums, 0)}

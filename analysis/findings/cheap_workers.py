@@ -1,0 +1,58 @@
+"""Environments that are too cheap for worker processes: messages cost more than steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration
+from rlscope.analysis import lines, prices, statement, verdicts, waits
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+from rlscope.analysis.verdicts import Lateness
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    for operation, workers in waits.workers_of(trace, loop.process_id).items():
+        row = workers[0]
+        # One that is late hides what the others cost.
+        late, _ = verdicts.lateness(workers)
+        if late is Lateness.STRAGGLER or not verdicts.is_vector_slower(row):
+            continue
+        asked = {"process_id": loop.process_id, "operation": operation}
+        (times,) = statement.run(trace, "findings/cheap_workers", **asked).to_dicts()
+        yield Finding(
+            title=f"{count(row['workers'])} environment workers step for "
+            f"{duration(row['all_stepped_ns'])} in all, and {operation} takes "
+            f"{duration(row['operation_ns'])}",
+            evidence=f"{operation} waits {duration(times['wait_ns'])} in "
+            f"{count(row['instances'])} steps: most of it goes into messages and waking.",
+            evidence_sql=statement.shown("findings/cheap_workers", **asked),
+            fix="Step the environments in this process (SyncVectorEnv, DummyVecEnv), or use fewer "
+            "workers with several environments each.",
+            no_effect="No effect where steps get longer than messages, such as with another "
+            "environment.",
+            price=_price(row, times),
+            operation=operation,
+            **lines.place_of(
+                lines.operation_lines(
+                    trace, process_id=loop.process_id, operation=operation, layers=("wait",)
+                )
+            ),
+        )
+
+
+def _price(row: dict[str, Any], times: dict[str, Any]) -> Price:
+    """What the operation takes, without the steps themselves. A vector in this process has work of
+    its own: between none and all of the Python that the operation has now."""
+    scale = row["whole_ns"] / row["operation_ns"]
+    stepped_ns, work_ns = row["all_stepped_ns"] * scale, times["work_ns"]
+    vector = Price(stepped_ns + work_ns / 2, stepped_ns, stepped_ns + work_ns)
+    return prices.exact(times["wait_ns"] + work_ns).less(vector)
+
+
+RULE = Rule(_find)

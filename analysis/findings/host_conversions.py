@@ -1,0 +1,135 @@
+"""Tensors that are made of Python's numbers, or turned into them, one by one in each step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration, plural
+from rlscope.analysis import groups, lines, prices, statement, verdicts
+from rlscope.analysis.critical_loop import Loop, spread
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+from rlscope.relations.groups import SIMULATION
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+Row = dict[str, Any]
+
+_COPIES = {"torch:tensor": r"\btensor\("}
+_TO_TENSOR = {"torch:as_tensor": r"\bas_tensor\(", "torch:asarray": r"\basarray\("}
+_FROM_TENSOR = {
+    "torch._C:TensorBase.item": r"\.item\(",
+    "torch._C:TensorBase.tolist": r"\.tolist\(",
+    "torch._C:TensorBase.numpy": r"\.numpy\(",
+    "torch._C:TensorBase.cpu": r"\.cpu\(",
+    "torch._C:TensorBase.__int__": r"\bint\(",
+    "torch._C:TensorBase.__float__": r"\bfloat\(",
+}
+_CONVERSIONS = {**_COPIES, **_TO_TENSOR, **_FROM_TENSOR}
+"""Functions that convert, and how a line that calls them looks."""
+_BESIDE = frozenset(
+    "append array cat detach enumerate from_numpy len list range squeeze stack to tuple unsqueeze"
+    " view zip".split()
+)
+"""What else a line calls that does nothing but convert."""
+_CALL = re.compile(r"(\w+)\(")
+# A conversion of an array to a tensor that shares its memory, as torch.from_numpy makes it.
+_CHEAPEST_NS = 2_000
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "functions": sorted(_CONVERSIONS),
+        "simulation": groups.paths_in(trace, loop.process_id, SIMULATION),
+    }
+    rows = statement.run(trace, "findings/host_conversions", **asked).to_dicts()
+    sql = statement.shown("findings/host_conversions", **asked)
+    for operation, of_operation in groupby(rows, key=lambda row: str(row["operation"])):
+        avoidable = _avoidable([*of_operation])
+        calls = sum(row["calls"] for row in avoidable)
+        found = _lines(trace, loop, operation, avoidable)
+        if found and verdicts.is_conversion_frequent(calls, loop.iterations):
+            yield Finding(
+                title=_title(avoidable, calls),
+                evidence=_evidence(avoidable, calls, loop.iterations),
+                evidence_sql=sql,
+                fix="Collect values in a list or an array, and convert them once an iteration; "
+                "torch.from_numpy copies nothing.",
+                no_effect="No effect where a GPU has a queue of work: the call only waits for it.",
+                price=_price(trace, loop, operation, avoidable, found),
+                operation=None if operation == "(none)" else operation,
+                **lines.place_of(found),
+            )
+
+
+def _avoidable(rows: Sequence[Row]) -> list[Row]:
+    """The rows of an operation without what a step needs: one observation to a tensor that copies
+    nothing, and one action from a tensor."""
+    left = {False: rows[0]["steps"], True: rows[0]["steps"]}
+    avoidable = []
+    for row in rows:
+        back = row["function"] in _FROM_TENSOR
+        needed = 0 if row["function"] in _COPIES else min(left[back], row["calls"])
+        left[back] -= needed
+        if more := row["calls"] - needed:
+            avoidable.append(
+                {**row, "calls": more, "self_ns": row["self_ns"] * more / row["calls"]}
+            )
+    return avoidable
+
+
+def _lines(trace: Trace, loop: Loop, operation: str, rows: Sequence[Row]) -> list[Row]:
+    """The lines of the operation that convert, the hottest first."""
+    patterns = [_CONVERSIONS[row["function"]] for row in rows]
+    return [
+        line
+        for line in lines.operation_lines(trace, process_id=loop.process_id, operation=operation)
+        if line["text"] and any(re.search(each, line["text"]) for each in patterns)
+    ]
+
+
+def _title(rows: Sequence[Row], calls: int) -> str:
+    names = ", ".join(re.split("[.:]", row["function"])[-1] for row in rows)
+    took_ns = sum(row["self_ns"] for row in rows)
+    return f"{plural(calls, 'conversion')} of single values ({names}) take {duration(took_ns)}"
+
+
+def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
+    each_ns = sum(row["self_ns"] for row in rows) / calls
+    return f"{count(round(calls / iterations))} in an iteration, {duration(each_ns)} each."
+
+
+def _price(
+    trace: Trace, loop: Loop, operation: str, rows: Sequence[Row], found: Sequence[Row]
+) -> Price:
+    """The calls, and the Python of lines that do nothing else, without what is left: a conversion
+    that copies nothing, for each call."""
+    pure = {(each["file"], each["line"]) for each in found if _is_pure(each["text"])}
+    python_ns = sum(
+        line["own_ns"]
+        for line in lines.operation_lines(
+            trace, process_id=loop.process_id, operation=operation, layers=("python",)
+        )
+        if (line["file"], line["line"]) in pure
+    )
+    calls_ns = sum(row["self_ns"] for row in rows) + python_ns
+    whole = prices.of_spread(spread(trace, loop, operation=operation))
+    part = min(calls_ns / whole.saving_ns, 1) if whole.saving_ns else 0
+    left_ns = sum(row["calls"] for row in rows) * _CHEAPEST_NS
+    return whole.part(part, part, part).less(Price(left_ns, left_ns / 2, 2 * left_ns))
+
+
+def _is_pure(text: str) -> bool:
+    """Whether a line calls nothing but conversions, and what goes with them."""
+    return all(
+        name in _BESIDE or any(re.search(each, f".{name}(") for each in _CONVERSIONS.values())
+        for name in _CALL.findall(text)
+    )
+
+
+RULE = Rule(_find)

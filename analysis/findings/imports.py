@@ -1,0 +1,38 @@
+"""Imports that take a notable part of the run: paid once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import duration
+from rlscope.analysis import statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {"process_id": loop.process_id}
+    for row in statement.run(trace, "findings/imports", **asked).to_dicts():
+        yield Finding(
+            title=f"imports take {duration(row['all_ns'])}, {row['module']} "
+            f"{duration(row['total_ns'])} of it",
+            evidence="The panel of imports has them all.",
+            evidence_sql=statement.shown("findings/imports", **asked),
+            fix="Import what only some runs need where they need it.",
+            no_effect="No effect on a longer run, which pays it once, too.",
+            once_ns=row["all_ns"],
+            **_place(row["asked_by"]),
+        )
+
+
+def _place(asked_by: str | None) -> dict[str, Any]:
+    """file and line of "train.py:3"."""
+    file, _, line = (asked_by or "").rpartition(":")
+    return {"file": file, "line": int(line)} if file and line.isdecimal() else {}
+
+
+RULE = Rule(_find)

@@ -1,0 +1,46 @@
+// Time of a process by stage, operation, layer, GPU state and reason
+// (docs/reference/semantics.md#idle-time): the rows of the process view, each divided.
+#ifndef RLSCOPE_ANALYSIS_IDLE_IDLE_TIMES_H_
+#define RLSCOPE_ANALYSIS_IDLE_IDLE_TIMES_H_
+
+#include <stdint.h>
+
+#include <memory>
+
+#include "analysis/keys/operation_paths.h"
+#include "analysis/keys/row.h"
+#include "analysis/process/source.h"
+#include "analysis/spill/spill_table.h"
+#include "analysis/threads/reasons.h"
+#include "analysis/views/loop_stages.h"
+
+namespace rlscope::analysis {
+
+struct IdleRow {
+  uint64_t key;  // MakeIdleKey
+  int64_t duration_ns;
+
+  Reason reason() const { return Reason((key - 1) & 15); }
+  LoopStages::Stage stage() const { return LoopStages::Stage((key - 1) >> 4 & 7); }
+  uint32_t row() const { return static_cast<uint32_t>((key - 1) >> 7); }
+};
+static_assert(static_cast<uint32_t>(Reason::kEnd) <= 16);
+constexpr uint64_t MakeIdleKey(uint32_t row, LoopStages::Stage stage, Reason reason) {
+  return (uint64_t{row} << 7 | uint64_t{stage} << 4 | uint64_t(reason)) + 1;
+}
+
+struct IdleResult {
+  OperationPaths paths;
+  bool has_gaps = false;
+  SpillTable<IdleRow> rows;
+
+  explicit IdleResult(const ProcessInput& input) : paths(input.names, input.most_paths) {}
+};
+
+// `loop`: as LoopStages::span() of the process's sweep. Of a process that another sweep has read a
+// part of, the rows are of the rest.
+std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop);
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_IDLE_IDLE_TIMES_H_

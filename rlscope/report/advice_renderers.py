@@ -1,0 +1,117 @@
+"""What `rlscope advise` prints: text for a terminal, Markdown to paste, JSON for programs.
+
+docs/reference/advice.md describes the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import advice
+from rlscope.report import answer, headline, screen, units
+from rlscope.report.answer import CodeLine, Shown
+
+if TYPE_CHECKING:
+    from rlscope.opening import Trace
+
+SCHEMA = 1
+"""Of the JSON: it changes when a key changes its meaning or goes."""
+_NO_ANSWER = "Nothing can be advised about this run."
+# What Markdown, or HTML inside of it, could take for a mark.
+_MARK = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&$@:=^])")
+_TICKS = re.compile("`+")
+
+
+def text(trace: Trace, *, width: int | None = None, unicode: bool | None = None) -> str:
+    """A block of lines for each finding."""
+    found = answer.read(trace)
+    columns = screen.width_of(width)
+    lines = screen.wrapped([found.sentence or _NO_ANSWER, headline.first_sentence(trace)], columns)
+    for each in found.findings:
+        lines += ["", *_block(each, columns)]
+    lines += ["", *screen.wrapped([each for each in [found.rest] if each], columns)]
+    lines += screen.wrapped([f"! {each}" for each in found.failures], columns)
+    return screen.shown(lines, columns, unicode).rstrip("\n") + "\n"
+
+
+def _block(finding: Shown, width: int) -> list[str]:
+    place = f" ({finding.place})" if finding.place else ""
+    heading = f"{finding.rank or '-'}  {finding.title}{place}: {_worth(finding)}"
+    indented = screen.wrapped(
+        [finding.evidence, f"Fix: {finding.fix}", finding.no_effect, finding.bound], width - 3
+    )
+    numbers = max((len(str(line.number)) for line in finding.code), default=0)
+    return [
+        *screen.wrapped([heading], width),
+        *(f"   {_code_line(each, numbers)}" for each in finding.code),
+        *(f"   {line}" for line in indented),
+    ]
+
+
+def _worth(finding: Shown) -> str:
+    priced = f", {finding.seconds}" if finding.high else ""
+    return f"{'worth ' if finding.high else ''}{finding.price}{priced}."
+
+
+def markdown(trace: Trace) -> str:
+    """A report to paste: names of the program are text, and no marks of it."""
+    found = answer.read(trace)
+    parts = [f"**{_marked(found.sentence or _NO_ANSWER)}**"]
+    parts.append(_marked(headline.first_sentence(trace)))
+    for each in found.findings:
+        parts += _section(each)
+    parts += [_marked(each) for each in (found.rest, *found.failures) if each]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(finding: Shown) -> Iterator[str]:
+    place = f" ({_marked(finding.place)})" if finding.place else ""
+    number = f"{finding.rank}. " if finding.rank else ""
+    yield f"### {number}{_marked(finding.title)}{place}"
+    yield _marked(_worth(finding)[:1].upper() + _worth(finding)[1:] + f" {finding.bound}")
+    if finding.code:
+        yield _fenced("\n".join(map(_code_line, finding.code)), "")
+    yield _marked(finding.evidence)
+    yield f"**Fix:** {_marked(finding.fix)}"
+    yield _marked(finding.no_effect)
+    yield _fenced(finding.sql, "sql")
+
+
+def _code_line(line: CodeLine, width: int = 4) -> str:
+    return f"{'>' if line.is_found else ' '} {line.number:{width}}  {line.text}".rstrip()
+
+
+def _marked(text: str) -> str:
+    """The text with what would be a mark escaped."""
+    return _MARK.sub(r"\\\1", units.visible(text))
+
+
+def _fenced(text: str, language: str) -> str:
+    """Code between fences that it cannot end: longer than any row of ticks inside."""
+    shown = "\n".join(map(units.visible, text.split("\n")))
+    longest = max(map(len, _TICKS.findall(shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def as_json(trace: Trace) -> str:
+    """One object: docs/reference/advice.md."""
+    found = advice.advice(trace)
+    value = {
+        "schema": SCHEMA,
+        "answer": answer.read(trace, most=0).sentence,
+        "loop": None if found.loop is None else vars(found.loop),
+        "findings": list(found.findings),
+        "failed_rules": [vars(each) for each in found.failures],
+    }
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Trace], str]] = {
+    "text": text,
+    "markdown": markdown,
+    "json": as_json,
+}

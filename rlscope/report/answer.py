@@ -1,0 +1,235 @@
+"""What to mend first, in words: for the top of the page, the summary, and `rlscope advise`.
+
+    The environment takes 61.2 % of the loop (ppo.py:184). Mending it is worth 30.1 % of the loop
+    (28.0 to 31.4 %).
+
+Built from rows of relation `finding`, which have every number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import advice, critical_loop, lines, verdicts
+from rlscope.analysis.advice import Failure
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
+from rlscope.analysis.operations import BETWEEN
+from rlscope.analysis.verdicts import Confidence
+from rlscope.relations.groups import group_of
+from rlscope.report import headline, limits, source_names, units
+
+if TYPE_CHECKING:
+    from rlscope.opening import Trace
+
+Row = dict[str, Any]
+
+_OF_LOOP = " of the loop"
+_LAYERS = {
+    "simulator": "the simulator's own code",
+    "framework": "calls of the framework",
+    "python": "Python",
+    "cuda_api": "CUDA calls",
+    "wait": "waiting",
+    "none": "other native code",
+}
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    number: int
+    text: str
+    is_found: bool
+    """The line of the finding; others are near it."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A finding as people read it."""
+
+    rank: str
+    """ "" has none."""
+    title: str
+    place: str
+    """ "ppo.py:184"; "" unknown."""
+    price: str
+    """In words: "8.1 % of the loop (7.5 to 8.8 %)"."""
+    worth: str
+    """The same in few: "8.1 % (7.5 to 8.8 %)"."""
+    low: float
+    share: float
+    high: float
+    """Ends and middle of the price as parts of the loop."""
+    seconds: str
+    evidence: str
+    fix: str
+    no_effect: str
+    bound: str
+    """What it means for the whole run."""
+    code: Sequence[CodeLine]
+    sql: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    sentence: str
+    """What to mend first, where, and what it is worth; or that there is nothing. "": it cannot be
+    said of this run."""
+    findings: Sequence[Shown]
+    """All of them, the best first."""
+    rest: str
+    """What there is beside those that are shown; "" nothing."""
+    failures: Sequence[str]
+    """Rules that failed, a sentence each."""
+
+
+def read(trace: Trace, *, most: int | None = None) -> Answer:
+    """The answer with at most so many findings; raises RlscopeError as analysis does."""
+    found = advice.advice(trace)
+    if found.loop is None or not headline.is_sound(trace):
+        return Answer("", (), "", [*map(_failure, found.failures)])
+    rows = found.findings
+    shown = rows if most is None else rows[:most]
+    names = source_names.short(row["file"] for row in rows if row["file"])
+    return Answer(
+        sentence=_sentence(trace, found.loop, rows, names),
+        findings=[_shown(trace, row, names) for row in shown],
+        rest=_rest(len(rows) - len(shown), rows),
+        failures=[*map(_failure, found.failures)],
+    )
+
+
+def _sentence(trace: Trace, loop: Loop, rows: Sequence[Row], names: source_names.Names) -> str:
+    first = next((row for row in rows if row["rank"] is not None), None)
+    if first is None or not verdicts.is_finding_leading(first, loop.loop_ns):
+        return _nothing(trace, loop, first)
+    place = _place(first, names)
+    where = f" ({place})" if place else ""
+    title = _capital(units.visible(first["title"]))
+    return f"{title}{where}. Mending it is worth {_price(first)}."
+
+
+def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
+    """That there is nothing to mend, or little, and what the loop does instead."""
+    if not verdicts.are_iterations_enough(loop.iterations):
+        return ""
+    state = critical_loop.states(trace, loop).to_dicts()[0]
+    share = units.share(state["duration_ns"], loop.loop_ns)
+    spends = f"spends {share} in {_state_name(state)}."
+    if best is None:
+        return f"Nothing here is surely worth your time: the loop {spends}"
+    most = units.share(_part(best, "saving_high_ns"), 1)
+    return f"Nothing here is worth more than {most} of the loop, which {spends}"
+
+
+def _state_name(state: Row) -> str:
+    """ "the simulator's own code", "calls of the framework in inference"."""
+    layer = _LAYERS.get(state["layer"], str(state["layer"]))
+    if state["layer"] == "simulator":
+        return layer
+    if state["operation"] == BETWEEN:
+        return f"{layer} {BETWEEN_OPERATIONS}"
+    group = group_of(state["operation"])
+    return f"{layer} in {group if group in GROUPS else units.label(group)}"
+
+
+def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
+    return Shown(
+        rank="" if row["rank"] is None else str(row["rank"]),
+        title=_capital(units.visible(row["title"])),
+        place=_place(row, names),
+        price=_price(row),
+        worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look: "),
+        low=_part(row, "saving_low_ns"),
+        share=row["saving_share"] or 0,
+        high=_part(row, "saving_high_ns"),
+        seconds=units.duration(row["once_ns"] if row["saving_ns"] is None else row["saving_ns"]),
+        evidence=row["evidence"],
+        fix=row["fix"],
+        no_effect=row["no_effect"],
+        bound=_bound(row),
+        code=_code(trace, row),
+        sql=row["evidence_sql"],
+    )
+
+
+def _part(row: Row, column: str) -> float:
+    """A price as a part of the loop, 0 to 1."""
+    if not row["saving_ns"]:
+        return 0
+    return float(row["saving_share"] * row[column] / row["saving_ns"])
+
+
+def _price(row: Row) -> str:
+    if row["saving_ns"] is None:
+        return f"{units.duration(row['once_ns'])}, once"
+    share, low, high = (
+        units.share(part, 1)
+        for part in (
+            row["saving_share"],
+            _part(row, "saving_low_ns"),
+            _part(row, "saving_high_ns"),
+        )
+    )
+    if row["confidence"] == Confidence.WORTH_A_LOOK.value:
+        return f"a look: up to {high}{_OF_LOOP}"
+    return f"{share}{_OF_LOOP} ({low.removesuffix(' %')} to {high})"
+
+
+def _bound(row: Row) -> str:
+    if row["run_speedup"] is None:
+        return "It is paid once, however long the loop runs."
+    return f"The whole run gets at most {row['run_speedup']:.2f} times as fast."
+
+
+def _place(row: Row, names: source_names.Names) -> str:
+    if row["file"] is None:
+        return ""
+    line = "" if row["line"] is None else f":{row['line']}"
+    return units.visible(f"{names[row['file']]}{line}")
+
+
+def _code(trace: Trace, row: Row) -> list[CodeLine]:
+    if row["file"] is None or row["line"] is None:
+        return []
+    near = lines.excerpt(
+        trace, file=row["file"], line=row["line"], context=limits.FINDING_CONTEXT
+    ).to_dicts()
+    texts = [each["text"].expandtabs(4) for each in near]
+    margin = min((len(each) - len(each.lstrip(" ")) for each in texts if each.strip()), default=0)
+    return [
+        CodeLine(
+            each["line"],
+            units.visible(text[margin:])[: limits.LINE_CHARACTERS],
+            each["line"] == row["line"],
+        )
+        for each, text in zip(near, texts, strict=True)
+    ]
+
+
+def _rest(hidden: int, rows: Sequence[Row]) -> str:
+    """What is not among those that are shown."""
+    if hidden:
+        return f"`rlscope advise` has {units.plural(hidden, 'more finding')}."
+    least = units.share(verdicts.NOTABLE_SAVING, 1)
+    return f"No rule found anything else that is worth {least} of the loop." if rows else ""
+
+
+def _failure(failure: Failure) -> str:
+    reason = units.label(failure.reason, limits.LINE_CHARACTERS)
+    return f"The rule {units.label(failure.rule)} failed, and its findings are missing: {reason}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def texts(found: Iterable[Shown]) -> list[str]:
+    """A line each, for a terminal: "1 ppo.py:184 The environment takes ...: 30.1 % of the loop"."""
+    return [
+        f"{each.rank or '-'} {each.title}{f' ({each.place})' if each.place else ''}: "
+        f"{'worth ' if each.share else ''}{each.price}."
+        for each in found
+    ]

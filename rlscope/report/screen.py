@@ -1,0 +1,69 @@
+"""Text on a terminal: lines of a width, in the characters that it shows."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rlscope.report import units
+
+_NARROWEST = 40
+_FALLBACK = (100, 24)  # output that is no terminal
+
+_PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
+
+
+def width_of(wanted: int | None) -> int:
+    """Most cells of a line; None: those of the terminal."""
+    known = shutil.get_terminal_size(_FALLBACK).columns if wanted is None else wanted
+    return max(known, _NARROWEST)
+
+
+def shown(lines: Iterable[str], width: int, unicode: bool | None) -> str:
+    """The lines as text, each cut to the width.
+
+    Args:
+        unicode: whether other characters than ASCII are shown; None: as stdout encodes.
+    """
+    if unicode is None:
+        unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    safe = map(units.visible, lines)
+    return "\n".join(_fit(line if unicode else _ascii(line), width) for line in safe) + "\n"
+
+
+def cells(text: str) -> int:
+    """Columns of a terminal that the text takes: East Asian wide characters take two."""
+    return sum(
+        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
+    )
+
+
+def wrapped(texts: Sequence[str], width: int) -> list[str]:
+    """Sentences broken at blanks, except before a unit; their further lines are indented."""
+    lines = []
+    for text in texts:
+        first, *words = units.words(text) or [""]
+        lines.append(first)
+        for word in words:
+            if cells(lines[-1]) + 1 + cells(word) > width:
+                lines.append(f"  {word}")
+            else:
+                lines[-1] += f" {word}"
+    return lines
+
+
+def _fit(line: str, width: int) -> str:
+    """The line cut to `width` cells."""
+    if cells(line) <= width:
+        return line
+    while cells(line) > width - 3:
+        line = line[:-1]
+    return line + "..."
+
+
+def _ascii(line: str) -> str:
+    plain = "".join(_PLAIN.get(each, each) for each in line)
+    return plain.encode("ascii", "backslashreplace").decode("ascii")

@@ -1,0 +1,185 @@
+"""What to mend first, in words: the sentence, the list, the page, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from html.parser import HTMLParser
+
+import pytest
+from support.files.finding_rows import finding, install, seconds, trace
+from support.files.relation_rows import SECOND, Relations, share
+
+from rlscope.report import advice_renderers, answer
+from rlscope.report.renderers import html
+from rlscope.report.renderers.terminal import render_summary
+
+Rules = Callable[..., None]
+FILE = "/home/me/ppo.py"
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "``` \n# heading\n[link](javascript:alert(1)) <b>bold</b>",
+    "a\nb\x00\x1b[2J\u2028\u202e",
+    "%{x} ${y} $plotly &amp; \\u003c",
+]
+# What Markdown would make of a text of names: a link, HTML, code or emphasis.
+MARK = re.compile(r"(?<!\\)[<`\[*_]")
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
+    return partial(install, monkeypatch)
+
+
+def text_of(*lines: str) -> list[dict[str, object]]:
+    return [{"file": FILE, "line": place, "text": each} for place, each in enumerate(lines, 1)]
+
+
+def test_the_sentence_has_cause_line_and_price(rules):
+    rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
+    assert answer.read(trace()).sentence == (
+        "The step is slow (ppo.py:7). Mending it is worth 20.0 % of the loop (15.0 to 25.0 %)."
+    )
+
+
+def test_a_small_saving_does_not_lead(rules):
+    rules(one=[finding(seconds(0.2, 0.15, 0.25))])
+    assert answer.read(trace(iterations=20)).sentence == (
+        "Nothing here is worth more than 2.5 % of the loop, which spends 100.0 % in Python in"
+        " learning."
+    )
+
+
+@pytest.mark.parametrize("vague", [[], [finding(seconds(2, -1, 5))]])
+def test_where_nothing_is_sure_the_sentence_says_what_the_loop_does(rules, vague):
+    rules(one=vague)
+    loop = [
+        share(0, "simulation", "simulator", 9 * SECOND),
+        share(0, "update", "framework", 1 * SECOND),
+    ]
+    assert answer.read(trace(iterations=20, breakdown=loop)).sentence == (
+        "Nothing here is surely worth your time: the loop spends 90.0 % in the simulator's own"
+        " code."
+    )
+
+
+def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
+    rules(one=[])
+    assert answer.read(trace(iterations=19)).sentence == ""
+
+
+def test_a_price_that_reaches_zero_is_worth_a_look(rules):
+    rules(one=[finding(seconds(2, -1, 5))])
+    (shown,) = answer.read(trace()).findings
+    assert (shown.rank, shown.price, shown.low) == ("", "a look: up to 50.0 % of the loop", 0)
+
+
+def test_the_code_around_the_line_is_shown_without_its_margin(rules):
+    rules(one=[finding(seconds(2, 1, 3), file=FILE, line=4)])
+    rows = trace(source_text=text_of("def f():", "    a", "", "        b", "    c", "    d", "e"))
+    (shown,) = answer.read(rows).findings
+    assert [(each.number, each.text, each.is_found) for each in shown.code] == [
+        (2, "a", False),
+        (3, "", False),
+        (4, "    b", True),
+        (5, "c", False),
+        (6, "d", False),
+    ]
+
+
+def test_the_list_says_how_many_it_leaves_out(rules):
+    rules(one=[finding(seconds(place, place / 2, place)) for place in (1, 2, 3, 4)])
+    found = answer.read(trace(), most=3)
+    assert [each.rank for each in found.findings] == ["1", "2", "3"]
+    assert found.rest == "`rlscope advise` has 1 more finding."
+
+
+def test_the_summary_has_three_findings_and_the_rules_that_failed(rules):
+    def failing():
+        raise ValueError("no such column")
+        yield
+
+    many = [finding(seconds(4, 4 - place, 5), title=f"cause {place}") for place in range(4)]
+    rules(many=many, broken=failing())
+    shown = render_summary(trace(), width=100, unicode=True)
+    assert [f"ause {place}" in shown for place in range(4)] == [True, True, True, False]
+    assert "The rule broken failed" in shown
+    assert "no such column" in shown
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def hostile_run(rules: Rules, name: str) -> Relations:
+    rules(
+        **{
+            "one": [
+                finding(
+                    seconds(4, 3, 5),
+                    title=f"{name} is slow",
+                    evidence=name,
+                    fix=name,
+                    no_effect=name,
+                    evidence_sql=f"SELECT '{name}'",
+                    operation=name,
+                    file=f"/home/{name}",
+                    line=2,
+                )
+            ],
+            name: [None],  # type: ignore[list-item]
+        }
+    )
+    text = [{"file": f"/home/{name}", "line": line, "text": name} for line in (1, 2, 3)]
+    return trace(source_text=text)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_is_markup_on_the_page(rules, name):
+    plain = Elements(html.render(hostile_run(rules, "plain")))  # type: ignore[arg-type]
+    text = html.render(hostile_run(rules, name))  # type: ignore[arg-type]
+    found = Elements(text)
+    assert (found.tags, found.attributes) == (plain.tags, plain.attributes)
+    assert not any(each in text for each in ("\x00", "\x1b", "\u2028", "\u202e"))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_is_a_mark_in_markdown(rules, name):
+    text = advice_renderers.markdown(hostile_run(rules, name))  # type: ignore[arg-type]
+    pieces = re.split(r"^(`{3,}).*?^\1$", text, flags=re.DOTALL | re.MULTILINE)[::2]
+    own = re.compile(r"^(\*\*Fix:\*\*|\*\*|### 1\. )|\*\*$", re.MULTILINE)
+    assert len(pieces) == 3
+    assert [MARK.findall(own.sub("", each)) for each in pieces] == [[], [], []]
+    assert sum(line.startswith("#") for line in "".join(pieces).split("\n")) == 1
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_json_and_text_hold_any_name(rules, name):
+    run = hostile_run(rules, name)
+    found = json.loads(advice_renderers.as_json(run))  # type: ignore[arg-type]
+    assert [row["title"] for row in found["findings"]] == [f"{name} is slow"]
+    assert found["findings"][0]["rank"] == 1
+    assert found["loop"]["loop_ns"] == 10 * SECOND
+    assert [each["rule"] for each in found["failed_rules"]] == [name]
+    shown = advice_renderers.text(run, width=100, unicode=True)  # type: ignore[arg-type]
+    assert all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_without_a_loop_the_formats_say_that_nothing_can_be_advised(rules):
+    rules(one=[finding(seconds(2, 1, 3))])
+    run = trace(breakdown=[share(0, "(none)", "python", SECOND)])
+    assert json.loads(advice_renderers.as_json(run))["loop"] is None  # type: ignore[arg-type]
+    for form in (advice_renderers.text, advice_renderers.markdown):
+        assert "Nothing can be advised" in form(run)  # type: ignore[arg-type]

@@ -1,0 +1,264 @@
+"""Rules of advice: rows that they fire on, and rows on which their fix would change nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from support.files.finding_rows import LOOP_NS, trace
+from support.files.relation_rows import SECOND, Relations, share
+
+from rlscope import registry
+from rlscope.analysis import waits
+from rlscope.analysis.critical_loop import critical_loop
+from rlscope.analysis.finding import Finding
+from rlscope.table import Table
+
+MS = 1_000_000
+FILE = "/home/me/train.py"
+
+
+def found(name: str, rows: Relations) -> list[Finding]:
+    loop = critical_loop(rows)
+    assert loop is not None
+    return [*registry.load(registry.FINDINGS, name).find(rows, loop)]
+
+
+def line(number: int, own_ns: int, **more: Any) -> dict[str, Any]:
+    ends = {"own_ns": own_ns, "own_low_ns": 0.9 * own_ns, "own_high_ns": 1.1 * own_ns}
+    where = {"process_id": 0, "file": FILE, "line": number, "is_own": True, "stage": "loop"}
+    return {**where, "operation": "(none)", "layer": "python", **ends, **more}
+
+
+# ---- workers -----------------------------------------------------------------------------------
+
+
+def steps(monkeypatch: pytest.MonkeyPatch, *workers: dict[str, Any]) -> None:
+    """Puts rows in the place of those of `worker_steps`."""
+    common = {
+        "process_id": 0,
+        "operation": "simulation",
+        "instances": 100,
+        "steps": 100,
+        "own_steps": 100,
+        "operation_ns": 4 * SECOND,
+        "whole_ns": 8 * SECOND,
+        "workers": len(workers),
+        "cores": 4,
+        "last": 10,
+        "tail_ns": 0,
+        "excess_ns": 0,
+        "late_ns": 0,
+        "typical_ns": 5 * MS,
+        "all_stepped_ns": sum(each["stepped_ns"] for each in workers),
+    }
+    rows = [
+        {**common, "worker_id": place, "worker": f"env worker {place}", **each}
+        for place, each in enumerate(workers, 1)
+    ]
+    table = Table({name: [row[name] for row in rows] for name in rows[0]}, name="worker_step")
+    monkeypatch.setattr(waits, "worker_steps", lambda _: table)
+
+
+def vector(**rows: Any) -> Relations:
+    loop = [
+        share(0, "simulation", "wait", 6 * SECOND),
+        share(0, "simulation", "python", 2 * SECOND),
+        share(0, "update", "framework", 2 * SECOND),
+    ]
+    return trace(breakdown=loop, **rows)
+
+
+def test_workers_that_step_for_less_than_their_messages_take(monkeypatch):
+    steps(monkeypatch, {"stepped_ns": SECOND // 2}, {"stepped_ns": SECOND // 2})
+    rows = vector(source_line=[line(7, 6 * SECOND, operation="simulation", layer="wait")])
+    (finding,) = found("cheap_workers", rows)
+    assert finding.price is not None
+    # Half of the instances have 1 s of steps. Of 8 s, these 2 s remain, and 0 to 2 s of Python.
+    assert finding.price.saving_ns == 5 * SECOND
+    assert (finding.price.low_ns, finding.price.high_ns) == (4 * SECOND, 6 * SECOND)
+    assert (finding.file, finding.line, finding.operation) == (FILE, 7, "simulation")
+
+
+def test_workers_that_step_for_longer_than_the_operation_takes_win_time(monkeypatch):
+    steps(monkeypatch, {"stepped_ns": 3 * SECOND}, {"stepped_ns": 3 * SECOND})
+    assert found("cheap_workers", vector()) == []
+
+
+def late(monkeypatch: pytest.MonkeyPatch, **more: Any) -> None:
+    slow = {"stepped_ns": 3 * SECOND, "excess_ns": 2 * SECOND, "tail_ns": SECOND, "last": 90}
+    steps(monkeypatch, {**slow, **more}, {"stepped_ns": SECOND // 2})
+
+
+def test_a_worker_that_others_wait_for(monkeypatch):
+    late(monkeypatch)
+    lines = [
+        line(18, SECOND, process_id=1, operation="simulation"),
+        line(90, 3 * SECOND, process_id=1, operation="simulation", layer="wait"),
+    ]
+    (finding,) = found("late_worker", vector(source_line=lines))
+    assert finding.price is not None
+    assert (finding.price.low_ns, finding.price.high_ns) == (2 * SECOND, 4 * SECOND)
+    assert finding.price.saving_ns == pytest.approx(math.sqrt(8) * SECOND)
+    assert (finding.file, finding.line) == (FILE, 18)
+    assert found("cheap_workers", vector()) == []
+
+
+def test_a_worker_that_nobody_waits_for(monkeypatch):
+    late(monkeypatch, excess_ns=0, tail_ns=0)
+    assert found("late_worker", vector()) == []
+
+
+# ---- conversions -------------------------------------------------------------------------------
+
+
+def calls(function: str, count: int, self_ns: int, operation: str = "(none)") -> dict[str, Any]:
+    where = {"process_id": 0, "layer": "framework", "operation": operation, "calls": count}
+    return {**where, "function": function, "duration_ns": self_ns, "self_ns": self_ns}
+
+
+def converting(*native: dict[str, Any], text: str, entries: int = 1000, **rows: Any) -> Relations:
+    """20 iterations of half a second, of which 100 ms are between operations."""
+    between = {"process_id": 0, "iteration_source": "explicit", "complete": True}
+    return trace(
+        iterations=20,
+        breakdown=[
+            share(0, "simulation", "python", LOOP_NS - 2 * SECOND, source="automatic"),
+            share(0, "(none)", "framework", SECOND),
+            share(0, "(none)", "python", SECOND),
+        ],
+        iteration_breakdown=[
+            {
+                **between,
+                "iteration": place,
+                "operation": "(none)",
+                "layer": layer,
+                "duration_ns": 50 * MS,
+            }
+            for place in range(20)
+            for layer in ("framework", "python")
+        ],
+        operation=[{"operation_id": 0, "path": "simulation", "source": "automatic"}],
+        operation_instance=[{"process_id": 0, "operation_id": 0} for _ in range(entries)],
+        native_call=native,
+        source_text=[{"file": FILE, "line": 5, "text": text}],
+        source_line=[line(5, 600 * MS), line(5, 400 * MS, layer="framework"), line(9, SECOND)],
+        **rows,
+    )
+
+
+def test_tensors_of_single_values_in_each_step():
+    native = calls("torch:tensor", 10_000, 400 * MS)
+    (finding,) = found("host_conversions", converting(native, text="x.append(torch.tensor(r))"))
+    assert finding.price is not None
+    # The calls and the Python of their line, without 2 us for each.
+    assert finding.price.saving_ns == pytest.approx(SECOND - 10_000 * 2_000)
+    assert (finding.file, finding.line) == (FILE, 5)
+
+
+def test_python_of_a_line_that_does_other_things_is_no_conversion():
+    native = calls("torch:tensor", 10_000, 400 * MS)
+    (finding,) = found("host_conversions", converting(native, text="f(torch.tensor(simulate(r)))"))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(400 * MS - 10_000 * 2_000)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        # One observation to a tensor and one action back, which each step needs.
+        [
+            calls("torch:as_tensor", 1000, 100 * MS),
+            calls("torch._C:TensorBase.item", 1000, 100 * MS),
+        ],
+        # Once an iteration.
+        [calls("torch:tensor", 20, 400 * MS)],
+        # A call that waited for a GPU has none of that in self_ns, and is no finding.
+        [],
+    ],
+)
+def test_conversions_that_a_program_needs(silent):
+    text = "x.append(torch.tensor(r)); torch.as_tensor(o); a.item()"
+    assert found("host_conversions", converting(*silent, text=text)) == []
+
+
+def test_more_than_one_conversion_a_step_is_priced_beyond_the_first():
+    native = calls("torch:as_tensor", 4000, 400 * MS)
+    (finding,) = found("host_conversions", converting(native, text="f(torch.as_tensor(r))"))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(300 * MS - 3000 * 2_000)
+
+
+# ---- once --------------------------------------------------------------------------------------
+
+
+def entries(*lengths: int) -> Relations:
+    return trace(
+        operation=[{"operation_id": 0, "path": "update", "source": "automatic"}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "start_ns": place, "self_ns": each}
+            for place, each in enumerate(lengths)
+        ],
+        source_line=[line(3, 2 * SECOND, operation="update")],
+    )
+
+
+def test_one_entry_that_is_unlike_all_others():
+    (finding,) = found("outlier_call", entries(2 * SECOND, *[10 * MS] * 20))
+    assert finding.price is None
+    assert finding.once_ns == 2 * SECOND - 10 * MS
+    assert (finding.file, finding.line) == (FILE, 3)
+
+
+def test_the_line_of_a_small_part_of_an_operation_is_not_known():
+    (finding,) = found("outlier_call", entries(210 * MS, *[10 * MS] * 30))
+    assert finding.line is None
+
+
+@pytest.mark.parametrize("usual", [[SECOND // 10] * 20, [2 * SECOND, *[10 * MS] * 8]])
+def test_entries_that_differ_little_or_are_few(usual):
+    assert found("outlier_call", entries(*usual)) == []
+
+
+def test_what_a_library_compiled():
+    row = {"process_id": 0, "compiler": "Numba", "count": 1, "file": FILE}
+    rows = trace(
+        compilation=[
+            {**row, "function": "step", "line": 4, "total_ns": 3 * SECOND},
+            {**row, "function": "reset", "line": 9, "total_ns": SECOND},
+            {**row, "function": "traced", "line": 11, "total_ns": 8 * SECOND, "count": 0},
+        ]
+    )
+    (finding,) = found("compilation", rows)
+    assert (finding.once_ns, finding.line) == (4 * SECOND, 4)
+
+
+def test_imports_with_the_line_of_the_longest():
+    row = {"process_id": 0, "imported_by": None}
+    rows = trace(
+        **{
+            "import": [
+                {**row, "module": "torch", "total_ns": 3 * SECOND, "self_ns": 2 * SECOND}
+                | {"asked_by": f"{FILE}:2"},
+                {**row, "module": "numpy", "total_ns": SECOND, "self_ns": SECOND}
+                | {"asked_by": f"{FILE}:1"},
+                {**row, "module": "torch.nn", "total_ns": SECOND, "self_ns": SECOND}
+                | {"imported_by": "torch"},
+            ]
+        }
+    )
+    (finding,) = found("imports", rows)
+    assert (finding.once_ns, finding.file, finding.line) == (4 * SECOND, FILE, 2)
+
+
+def test_a_line_before_the_loop():
+    rows = trace(
+        source_line=[
+            line(92, 10 * SECOND, stage="start-up"),
+            line(12, 20 * SECOND, stage="start-up", operation="import"),
+            line(40, 20 * SECOND),
+        ]
+    )
+    (finding,) = found("set_up", rows)
+    assert (finding.line, finding.once_ns) == (92, 9 * SECOND)
