@@ -47,12 +47,14 @@ class Source:
                 return True
         return False
 
-    def call_of(self, name: str) -> int | None:
-        """The first line that calls a function of this name."""
+    def call_of(self, name: str, owner: str | None = None) -> int | None:
+        """The first line that calls a function of this name, of a module (None: of any)."""
         calls = (
             node.lineno
             for node in ast.walk(self.tree or ast.Module([], []))
-            if isinstance(node, ast.Call) and _name_of(node.func) == name
+            if isinstance(node, ast.Call)
+            and _name_of(node.func) == name
+            and owner in (None, _name_of(getattr(node.func, "value", node)))
         )
         return min(calls, default=None)
 
@@ -95,7 +97,7 @@ def place_of_own_loop(
     return None if any(place[0] < other <= place[1] for other in others) else place
 
 
-def _name_of(function: ast.expr) -> str:
+def _name_of(function: ast.AST) -> str:
     """np.concatenate: concatenate."""
     return getattr(function, "attr", getattr(function, "id", ""))
 

@@ -100,6 +100,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "checkpoints": "rlscope.analysis.findings.checkpoints:RULE",
         "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
+        "garbage_collection": "rlscope.analysis.findings.garbage_collection:RULE",
         "many_threads": "rlscope.analysis.findings.many_threads:RULE",
         "needless_gradients": "rlscope.analysis.findings.needless_gradients:RULE",
         "optimizer_loop": "rlscope.analysis.findings.optimizer_loop:RULE",

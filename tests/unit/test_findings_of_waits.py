@@ -8,7 +8,7 @@ import pytest
 from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
 from support.files.relation_rows import SECOND, process
 
-from rlscope.analysis.findings import disk_wait, many_threads, recompilation
+from rlscope.analysis.findings import disk_wait, garbage_collection, many_threads, recompilation
 
 # ---- disk ----------------------------------------------------------------------------------------
 
@@ -99,3 +99,34 @@ def test_a_function_that_is_compiled_again_and_again_is_named():
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
     assert found(recompilation.RULE, compiled(count)) == []
+
+
+# ---- garbage -------------------------------------------------------------------------------------
+
+
+def collecting(*, text: str = "", reason: str = "collection"):
+    state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "python"}
+    return loop_rows(
+        Time("update", "python", 5 * SECOND, 4),
+        text=text,
+        idle=[{**state, "reason": reason, "duration_ns": 3 * SECOND}],
+    )
+
+
+def test_collections_are_named_at_the_line_of_the_operation_with_most_of_them():
+    (finding,) = found(garbage_collection.RULE, collecting())
+    assert (finding.operation, finding.line) == ("update", 999)
+    assert "gc.collect" not in finding.fix
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
+
+
+def test_collections_that_the_program_asks_for_are_named_where_it_does():
+    text = "batch = rollout.collect()\nupdate(batch)\ngc.collect()\n"
+    (finding,) = found(garbage_collection.RULE, collecting(text=text))
+    assert (finding.file, finding.line) == (FILE, 3)
+    assert "gc.collect" in finding.fix
+
+
+def test_a_loop_that_collects_nothing_gets_no_advice():
+    assert found(garbage_collection.RULE, collecting(reason="python")) == []

@@ -31,7 +31,7 @@ def main():
             chances = net(torch.from_numpy(observation)).softmax(-1).numpy()
         action = (np.random.rand(4) < chances[:, 1]).astype(np.int64)
         states.append(observation.copy())
-        observation, reward, _, _, _ = envs.step(action)
+        observation, reward, _, _, _ = envs.step(action)  # planted
         taken.append(action)
         rewards.append(reward)
         if len(states) == 64:
