@@ -79,7 +79,6 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
-<<<<<<< HEAD
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
@@ -96,7 +95,6 @@ _LOOPED_CALLS = 60
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
-=======
 # Share of the loop that a finding surely wins, to be the first thing that is said.
 _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
@@ -104,7 +102,6 @@ _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
 # Conversions of single values in an iteration that are many.
 _MANY_CONVERSIONS = 16
->>>>>>> w-findings
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -539,7 +536,6 @@ def is_environment_bound(work_ns: float, loop_ns: float) -> bool:
     return is_most(work_ns, loop_ns)
 
 
-<<<<<<< HEAD
 def are_readings_enough(readings: int) -> bool:
     """Whether so many readings of a stack show that something takes its time."""
     return readings >= _FEWEST_READINGS
@@ -582,7 +578,8 @@ def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framewo
         others_ns >= _NOTABLE_THREADS * running_ns
         and blocked_ns >= _WAITING_OPERATORS * framework_ns
     )
-=======
+
+
 def is_outlier(row: Row) -> bool:
     """Whether the longest entry into an operation is unlike all others, from a row of the rule
     `outlier_call`."""
@@ -593,4 +590,3 @@ def is_outlier(row: Row) -> bool:
 def is_conversion_frequent(calls: int, iterations: int) -> bool:
     """Whether values are converted one by one, again and again."""
     return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations
->>>>>>> w-findings
