@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
+NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
+"""What calls a network: one library is one row."""
 _STATEMENT = "findings/library_function"
 
 

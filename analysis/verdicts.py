@@ -79,6 +79,8 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+# Share of the loop that pickling takes where messages are large.
+_PICKLING = 0.05
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
@@ -590,3 +592,12 @@ def is_outlier(row: Row) -> bool:
 def is_conversion_frequent(calls: int, iterations: int) -> bool:
     """Whether values are converted one by one, again and again."""
     return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations
+
+
+FEWEST_GENERATED = 32
+"""Calls of the same function in a generation, of which the halves can be compared."""
+
+
+def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
+    """Whether pickling shows that processes send each other a lot."""
+    return pickled_ns >= _PICKLING * loop_ns

@@ -9,7 +9,7 @@ from rlscope.amounts import count
 from rlscope.analysis import groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import place_of_own_loop
 
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/repeated_call"
-# What calls a network: one library is one row.
-_NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, "inference")
-    found = of_functions(trace, loop, _NETWORKS, operations) if operations else None
+    found = of_functions(trace, loop, NETWORKS, operations) if operations else None
     if found is None or not verdicts.are_readings_enough(found.readings):
         return
     # Of what calls the network first, not of layers inside: those are called in turn anyway.

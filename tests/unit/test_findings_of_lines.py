@@ -11,6 +11,7 @@ from rlscope.analysis.findings import (
     python_replay,
     single_inference,
     tensor_loop,
+    uncached_generation,
     whole_copy,
 )
 
@@ -224,3 +225,45 @@ def test_gradients_of_inference_that_nobody_needs_are_named():
 )
 def test_gradients_that_are_off_or_needed_are_not(trace):
     assert found(needless_gradients.RULE, trace) == []
+
+
+# ---- generation ----------------------------------------------------------------------------------
+
+
+def generating(growth_ns: int, tokens: int = 64, generations: int = 5):
+    """Generations whose tokens take 1 ms, and each so much longer than the one before."""
+    lengths = [1_000_000 + place * growth_ns for place in range(tokens)]
+    starts = [sum(lengths[:place]) for place in range(tokens)]
+    whole = sum(lengths)
+    common = {"process_id": 0, "operation_id": 0}
+    linear = {**common, "kind": "call", "name": "torch._C._nn:linear"}
+    return loop_rows(
+        Time("generation", "framework", generations * whole, 3, (MODULE,)),
+        operation_instance=[
+            {**common, "start_ns": turn * whole, "duration_ns": whole}
+            for turn in range(generations)
+        ],
+        event=[
+            {**linear, "start_ns": turn * whole + start, "duration_ns": 1000}
+            for turn in range(generations)
+            for start in starts
+        ],
+        native_call=[calls("generation", "torch._C._nn:linear", tokens * generations, SECOND)],
+    )
+
+
+def test_tokens_that_take_longer_and_longer_are_worth_all_that_grows():
+    (finding,) = found(uncached_generation.RULE, generating(100_000))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "generation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(5 * 100_000 * 64 * 63 / 2, rel=0.02)
+
+
+def test_tokens_of_a_cache_take_the_same():
+    (finding,) = found(uncached_generation.RULE, generating(0))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0
+
+
+def test_a_few_tokens_are_no_evidence():
+    assert found(uncached_generation.RULE, generating(100_000, tokens=8)) == []

@@ -1,4 +1,4 @@
-"""Advice on a disk, on threads of operators, and on what is compiled again."""
+"""Advice on a disk, threads of operators, compilation, garbage, and messages of processes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
-from support.files.relation_rows import SECOND, process
+from support.files.relation_rows import SECOND, process, share
 
-from rlscope.analysis.findings import disk_wait, garbage_collection, many_threads, recompilation
+from rlscope.analysis.findings import (
+    disk_wait,
+    garbage_collection,
+    many_threads,
+    recompilation,
+    serialization,
+)
 
 # ---- disk ----------------------------------------------------------------------------------------
 
@@ -107,7 +113,7 @@ def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
 def collecting(*, text: str = "", reason: str = "collection"):
     state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "python"}
     return loop_rows(
-        Time("update", "python", 5 * SECOND, 4),
+        Time("update", "python", 6 * SECOND, 4),
         text=text,
         idle=[{**state, "reason": reason, "duration_ns": 3 * SECOND}],
     )
@@ -115,7 +121,7 @@ def collecting(*, text: str = "", reason: str = "collection"):
 
 def test_collections_are_named_at_the_line_of_the_operation_with_most_of_them():
     (finding,) = found(garbage_collection.RULE, collecting())
-    assert (finding.operation, finding.line) == ("update", 999)
+    assert (finding.operation, finding.line) == ("update", 4)
     assert "gc.collect" not in finding.fix
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
@@ -130,3 +136,54 @@ def test_collections_that_the_program_asks_for_are_named_where_it_does():
 
 def test_a_loop_that_collects_nothing_gets_no_advice():
     assert found(garbage_collection.RULE, collecting(reason="python")) == []
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def messages(*, pickled_ns: int = SECOND, wait_ns: int = 4 * SECOND, work_ns: int = SECOND):
+    """A worker pickles 1,000 messages, for which the loop waits."""
+    pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
+    wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
+    return loop_rows(
+        Time("(none)", "wait", wait_ns, 4),
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
+        more_breakdown=[share(1, "simulation", "python", work_ns, stage="whole")],
+        wait=[
+            {
+                **wait,
+                "operation": "(none)",
+                "peer_process_id": 1,
+                "count": 1000,
+                "duration_ns": wait_ns,
+                "self_ns": wait_ns,
+            }
+        ],
+        native_call=[
+            {**pickling, "process_id": 1, "function": "pickle:Pickler.dump"}
+            | {"duration_ns": pickled_ns},
+            {**pickling, "process_id": 1, "function": "gc:generation 2"}
+            | {"duration_ns": 9 * SECOND},
+        ],
+        operation=[
+            {"operation_id": 0, "path": "update", "source": "automatic"},
+            {"operation_id": 1, "path": "simulation", "source": "automatic"},
+        ],
+    )
+
+
+def test_large_messages_are_worth_what_the_loop_waits_beside_the_steps():
+    (finding,) = found(serialization.RULE, messages())
+    assert (finding.file, finding.line) == (FILE, 4)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
+
+
+def test_small_messages_are_not():
+    assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
+
+
+def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
+    (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0

@@ -31,7 +31,11 @@ class Time:
 
 
 def loop_rows(
-    *times: Time, entries: Mapping[str, int] | None = None, text: str = "", **more: Any
+    *times: Time,
+    entries: Mapping[str, int] | None = None,
+    text: str = "",
+    more_breakdown: Sequence[Mapping[str, Any]] = (),
+    **more: Any,
 ) -> Relations:
     """The rest of the loop is a learning that no rule looks for."""
     rest = LOOP_NS - sum(time.duration_ns for time in times)
@@ -42,7 +46,7 @@ def loop_rows(
         "run": [{"start_ns": 0, "end_ns": LOOP_NS}],
         "host": [{"host_id": 0, "cores": 2}],
         "process": [process(0, 0, LOOP_NS, host_id=0)],
-        "breakdown": _breakdown(everything),
+        "breakdown": [*_breakdown(everything), *more_breakdown],
         "operation": [
             {"operation_id": place, "path": path, "source": "automatic"}
             for place, path in enumerate(paths)
