@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Source:
         """Whether a line is in a function that one of them decorates, or in a `with` of one."""
         for node in self._around(line):
             asked: list[ast.expr] = []
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if isinstance(node, _FUNCTIONS):
                 asked = node.decorator_list
             elif isinstance(node, (ast.With, ast.AsyncWith)):
                 asked = [item.context_expr for item in node.items]
@@ -57,6 +58,20 @@ class Source:
             and owner in (None, _name_of(getattr(node.func, "value", node)))
         )
         return min(calls, default=None)
+
+    def function_at(self, line: int) -> tuple[int, int] | None:
+        """The first and the last line of the innermost function around a line."""
+        functions = [node for node in self._around(line) if isinstance(node, _FUNCTIONS)]
+        if not functions:
+            return None
+        return functions[-1].lineno, functions[-1].end_lineno or functions[-1].lineno
+
+    def calls_any(self, line: int, names: Container[str]) -> bool:
+        """Whether a call of one of some names begins in a line."""
+        return any(
+            isinstance(node, ast.Call) and _name_of(node.func) in names and node.lineno == line
+            for node in self._around(line)
+        )
 
     def copies_itself(self, line: int, functions: Container[str]) -> str | None:
         """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""

@@ -83,6 +83,10 @@ _NOTABLE_ONCE = 0.05
 _PICKLING = 0.05
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
+# Inferences for each backward, of a program that collects first, and how much longer than the
+# forward calls of its layers a backward of them takes at most.
+_INFERENCES_PER_BACKWARD = 4
+_BACKWARD_OF_FORWARDS = 10
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
 # they wait for them.
 _NOTABLE_THREADS = 0.2
@@ -569,9 +573,15 @@ def is_line_costly(own_ns: float, loop_ns: float) -> bool:
     return own_ns >= _NAMED_LINE * loop_ns
 
 
-def are_gradients_needless(switches: int, backwards: int, forwards: int) -> bool:
-    """Whether autograd is on in inference, while backwards go through forwards made elsewhere."""
-    return switches == 0 and backwards > 0 and forwards >= backwards
+def are_gradients_needless(row: Row) -> bool:
+    """Whether autograd is on in inference, while backwards, which are far fewer, go through
+    forwards of their own: one through inference takes many times as long as those. From a row of
+    the rule `needless_gradients`."""
+    return bool(
+        row["switches"] == 0
+        and 0 < row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
+        and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
+    )
 
 
 def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framework_ns: int) -> bool:

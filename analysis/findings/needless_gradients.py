@@ -26,7 +26,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "operations": groups.paths_in(trace, loop.process_id, "inference"),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
-        if not verdicts.are_gradients_needless(row["switches"], row["backwards"], row["forwards"]):
+        if not verdicts.are_gradients_needless(row):
             continue
         around = _lines_around(trace, loop, row["operation"])
         if not around or any(source_of(trace, file).is_under(at, _OFF) for file, at in around):

@@ -197,13 +197,14 @@ def test_a_forward_for_each_step_is_not(line, in_a_row):
 # ---- gradients -----------------------------------------------------------------------------------
 
 
-def rollout(with_line: str, *, switches: int = 0, forwards: int = 500):
+def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entries: int = 1000):
     given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
-    given += [calls("update", "torch._C:_EngineBase.run_backward", 100, SECOND)]
-    given += [calls("update", "torch._C._nn:linear", forwards, SECOND)] if forwards else []
+    given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
+    given += [calls("update", "torch._C._nn:linear", 500, forward_ns)]
     given += [calls("inference", "torch._C:_set_grad_enabled", switches, 9)] if switches else []
     return loop_rows(
         Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
+        entries={"inference": entries},
         text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
         native_call=given,
     )
@@ -220,7 +221,8 @@ def test_gradients_of_inference_that_nobody_needs_are_named():
         rollout("with torch.no_grad()"),  # around more than what was recorded
         rollout("with inference_mode()"),
         rollout("if True", switches=2000),  # somebody turns them off
-        rollout("if True", forwards=0),  # the loss uses what inference computed
+        rollout("if True", forward_ns=SECOND // 10),  # backwards go through inference
+        rollout("if True", entries=100),  # each step learns from its own inference
     ],
 )
 def test_gradients_that_are_off_or_needed_are_not(trace):

@@ -12,8 +12,10 @@ from rlscope.analysis.findings import (
     disk_wait,
     garbage_collection,
     many_threads,
+    outside_environment,
     recompilation,
     serialization,
+    starved_learner,
 )
 
 # ---- disk ----------------------------------------------------------------------------------------
@@ -40,6 +42,21 @@ def test_waits_of_a_thread_beside_the_loop_are_worth_nothing():
     (finding,) = found(disk_wait.RULE, logging(1_000_000))
     assert finding.price is not None
     assert finding.price.saving_ns == 1_000_000
+
+
+def test_what_else_the_function_does_with_files_is_a_part():
+    text = "def note(row):\n    file.write(row)\n    row.sort()\n    os.fsync(file)\nos.remove(a)\n"
+    wait = {"process_id": 0, "thread_id": 0, "kind": "disk", "function": "posix.fsync"}
+    times = {"count": 500, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+    trace = loop_rows(
+        Time("(none)", "wait", 3 * SECOND, 4),
+        *(Time("(none)", "python", SECOND, line) for line in (2, 3, 5)),
+        text=text,
+        wait=[{**wait, **times, "operation": "(none)"}],
+    )
+    (finding,) = found(disk_wait.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 4 * SECOND
 
 
 @pytest.mark.parametrize("silent", [{"count": 2}, {"kind": "pipe"}])
@@ -187,3 +204,77 @@ def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
     (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
     assert finding.price is not None
     assert finding.price.low_ns <= 0
+
+
+# ---- actors --------------------------------------------------------------------------------------
+
+
+def starving(*, wait_ns: int = 8 * SECOND, actor_cpu_ns: int = SECOND, steps_itself: bool = False):
+    paths = ("update", "simulation")
+    stepping = [share(0, "simulation", "python", 1, stage="loop")] if steps_itself else []
+    return loop_rows(
+        Time("(none)", "wait", wait_ns, 4),
+        process=[
+            process(0, 0, LOOP_NS, host_id=0, role="main"),
+            process(1, 0, LOOP_NS, host_id=0, cpu_ns=actor_cpu_ns),
+        ],
+        host=[{"host_id": 0, "cores": 4}],
+        more_breakdown=[share(1, "simulation", "python", LOOP_NS, stage="loop"), *stepping],
+        wait=[
+            {"process_id": 0, "kind": "pipe", "operation": "(none)", "peer_process_id": 1},
+        ],
+        operation=[
+            {"operation_id": place, "path": path, "source": "automatic"}
+            for place, path in enumerate(paths)
+        ],
+    )
+
+
+def test_a_learner_that_waits_for_actors_needs_more_of_them():
+    (finding,) = found(starved_learner.RULE, starving())
+    assert (finding.file, finding.line) == (FILE, 4)
+    assert "5 actors" in finding.fix
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(8 * SECOND * (1 - 1 / 5))
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"wait_ns": 3 * SECOND},  # it learns most of the time
+        {"actor_cpu_ns": 6 * LOOP_NS},  # no CPU is left for another actor
+        {"steps_itself": True},  # it is a vector with workers
+    ],
+)
+def test_a_learner_that_more_actors_would_not_help_gets_no_advice(silent):
+    assert found(starved_learner.RULE, starving(**silent)) == []
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def outside(*, role: str = "program", wait_ns: int = SECOND, steps: int = 20_000):
+    wait = {"process_id": 0, "kind": "pipe", "operation": "simulation", "peer_process_id": 1}
+    return loop_rows(
+        Time("simulation", "wait", wait_ns, 4),
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS, role=role)],
+        wait=[{**wait, "count": steps, "duration_ns": wait_ns, "self_ns": wait_ns}],
+    )
+
+
+def test_steps_that_are_messages_to_a_program_are_worth_the_messages():
+    (finding,) = found(outside_environment.RULE, outside(wait_ns=3 * SECOND))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 4, "simulation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == 20_000 * 100_000
+
+
+def test_what_the_program_works_itself_cannot_be_won():
+    (finding,) = found(outside_environment.RULE, outside(wait_ns=5 * SECOND, steps=100))
+    assert finding.price is not None
+    assert finding.price.high_ns <= 100 * 200_000
+
+
+@pytest.mark.parametrize("silent", [{"role": "environment worker"}, {"steps": 3}])
+def test_workers_and_a_few_messages_are_not(silent):
+    assert found(outside_environment.RULE, outside(**silent)) == []
