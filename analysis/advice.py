@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -111,6 +111,8 @@ def _priced(found: Finding, loop: Loop) -> Row:
         empty = ("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup")
         return dict.fromkeys(empty) | {"once_ns": round(found.once_ns)}
     price = found.price.within(loop.loop_ns)
+    if verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
+        price = replace(price, low_ns=min(price.low_ns, 0))
     if not math.isfinite(price.high_ns - price.low_ns):
         raise ValueError(f"a price that is no number: {found.price}")
     if not price.low_ns <= price.saving_ns <= price.high_ns:

@@ -24,6 +24,8 @@ class Loop:
     """Wall time of the loop."""
     waited_ns: int
     """The part of it in which the process waits for other processes."""
+    starved_ns: int
+    """The part of these waits for processes that go on while it works."""
     run_ns: int
     """Wall time of the run."""
     iterations: int

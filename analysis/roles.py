@@ -53,6 +53,24 @@ def peer_steps(trace: Trace) -> Table:
     return statement.run(trace, "peer_step")
 
 
+def family_of(trace: Trace, family: str | None) -> dict[str, Any] | None:
+    """The row of `role_loops` of a family; None: it has no training loop."""
+    rows = role_loops(trace).to_dicts()
+    return next((row for row in rows if row["family"] == family), None)
+
+
+def starving(trace: Trace, family: str) -> bool:
+    """Whether another family waits for this one for longer than any work of its loop takes."""
+    rows = role_loops(trace).to_dicts()
+    return any(verdicts.is_starving(row) for row in rows if row["target_family"] == family)
+
+
+def meets(row: dict[str, Any] | None) -> bool:
+    """Whether the processes of a family, from its row of `role_loops`, wait for each other: ranks
+    of one training do."""
+    return row is not None and row["processes"] > 1 and row["role"] == "rank"
+
+
 def _row(rows: Rows) -> dict[str, Any]:
     work: dict[str, int] = {}
     for row in _inside(rows):

@@ -101,6 +101,10 @@ _LOOPED_CALLS = 60
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
+
+
+# Share of the loop in which its process waits for others that do not wait for it.
+_STARVED = 0.1
 # Share of the loop that a finding surely wins, to be the first thing that is said.
 _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
@@ -525,6 +529,11 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
+    """Whether time won back in a loop would only become time spent waiting."""
+    return starved_ns >= _STARVED * loop_ns
 
 
 def is_finding_leading(finding: Row, loop_ns: int) -> bool:

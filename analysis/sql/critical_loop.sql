@@ -3,9 +3,11 @@
 --               part of its loop; of equals, the one with the longest loop
 --   loop_ns     wall time of the loop
 --   waited_ns   the part in which it waits for other processes
+--   starved_ns  waits of the loop for processes that do not wait for it, for a tenth of their lives or
+--               more: while it works, they go on
 --   run_ns      wall time of the run
 --   iterations  complete ones
--- uses: looping_process, waited_share, own_iteration
+-- uses: looping_process, waited_share, own_iteration, loop_wait, paired_wait
 WITH _state AS (
   SELECT process_id, layer, duration_ns,
     IF(operation = '(between operations)', '(none)', operation) AS operation
@@ -16,9 +18,20 @@ WITH _state AS (
   FROM _state LEFT JOIN waited_share USING (process_id, operation) GROUP BY process_id
 ), _count AS (
   SELECT process_id, COUNT(*) AS iterations FROM own_iteration GROUP BY process_id
+), _serving AS (
+  SELECT waiting.process_id, UNNEST(waiting.peers) AS served_id
+  FROM paired_wait AS waiting JOIN process USING (process_id) WHERE waiting.peers IS NOT NULL
+  GROUP BY waiting.process_id, waiting.peers, start_ns, end_ns
+  HAVING SUM(waiting.self_ns) >= 0.1 * (end_ns - start_ns)
+), _starved AS (
+  SELECT process_id, CAST(SUM(self_ns) AS BIGINT) AS starved_ns FROM loop_wait
+  WHERE is_other AND peers IS NOT NULL AND NOT EXISTS (
+    FROM _serving WHERE served_id = loop_wait.process_id
+      AND LIST_CONTAINS(loop_wait.peers, _serving.process_id))
+  GROUP BY process_id
 )
-SELECT process_id, loop_ns, waited_ns, (SELECT MAX(end_ns) - MIN(start_ns) FROM run) AS run_ns,
-  COALESCE(iterations, 0) AS iterations
-FROM _loop LEFT JOIN _count USING (process_id)
+SELECT process_id, loop_ns, waited_ns, COALESCE(starved_ns, 0) AS starved_ns,
+  (SELECT MAX(end_ns) - MIN(start_ns) FROM run) AS run_ns, COALESCE(iterations, 0) AS iterations
+FROM _loop LEFT JOIN _count USING (process_id) LEFT JOIN _starved USING (process_id)
 WHERE loop_ns > 0
 ORDER BY waited_ns / loop_ns, loop_ns DESC, process_id LIMIT 1

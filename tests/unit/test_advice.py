@@ -108,30 +108,50 @@ def test_the_columns_are_those_of_the_relation(rules):
     assert columns["title"] == ["it is slow"]
 
 
-def test_prices_are_of_the_loop_that_waits_least():
-    waits = [
-        {
-            "process_id": 0,
-            "kind": "pipe",
-            "operation": "receive",
-            "object": "7",
-            "function": "os.read",
-            "self_ns": 8 * SECOND,
-            "peer_process_id": 1,
-        }
-    ]
-    rows = trace(
+def wait(process_id: int, peer: int, self_ns: int, operation: str) -> dict[str, object]:
+    where = {"process_id": process_id, "kind": "pipe", "object": "7", "function": "os.read"}
+    return {**where, "operation": operation, "self_ns": self_ns, "peer_process_id": peer}
+
+
+def pair(*, second_loops: bool, second_waits_ns: int) -> Relations:
+    """Process 0 waits for 8 of 12 s for process 1."""
+    second = "inference" if second_loops else "(none)"
+    waits = [wait(0, 1, 8 * SECOND, "receive")]
+    if second_waits_ns:
+        waits.append(wait(1, 0, second_waits_ns, second))
+    return trace(
         process=[process(0, 0, 20 * SECOND, role="main"), process(1, 0, 20 * SECOND, role="actor")],
         breakdown=[
             share(0, "receive", "wait", 8 * SECOND),
             share(0, "update", "framework", 4 * SECOND),
-            share(1, "inference", "framework", 9 * SECOND),
+            share(1, second, "framework", 9 * SECOND),
         ],
         wait=waits,
     )
-    loop = critical_loop(rows)
+
+
+def test_prices_are_of_the_loop_that_waits_least():
+    loop = critical_loop(pair(second_loops=True, second_waits_ns=0))
     assert loop is not None
     assert (loop.process_id, loop.loop_ns, loop.waited_ns) == (1, 9 * SECOND, 0)
+
+
+def test_in_a_loop_that_waits_for_others_that_go_on_nothing_is_sure(rules):
+    rows = pair(second_loops=False, second_waits_ns=SECOND)
+    rules(one=[finding(seconds(2, 1, 3))])
+    found = advice.advice(rows)
+    assert found.loop is not None
+    assert (found.loop.process_id, found.loop.starved_ns) == (0, 8 * SECOND)
+    assert [row["confidence"] for row in found.findings] == ["worth a look"]
+
+
+def test_what_waits_for_the_loop_does_not_starve_it(rules):
+    rows = pair(second_loops=False, second_waits_ns=2 * SECOND)
+    rules(one=[finding(seconds(2, 1, 3))])
+    found = advice.advice(rows)
+    assert found.loop is not None
+    assert found.loop.starved_ns == 0
+    assert [row["confidence"] for row in found.findings] == ["measured"]
 
 
 def of_iterations(times: list[int]) -> Relations:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from support.files.finding_rows import LOOP_NS, trace
-from support.files.relation_rows import SECOND, Relations, share
+from support.files.relation_rows import SECOND, Relations, process, share
 
 from rlscope import registry
-from rlscope.analysis import waits
+from rlscope.analysis import roles, waits
 from rlscope.analysis.critical_loop import critical_loop
 from rlscope.analysis.finding import Finding
 from rlscope.table import Table
@@ -22,7 +22,10 @@ FILE = "/home/me/train.py"
 def found(name: str, rows: Relations) -> list[Finding]:
     loop = critical_loop(rows)
     assert loop is not None
-    return [*registry.load(registry.FINDINGS, name).find(rows, loop)]
+    findings = [*registry.load(registry.FINDINGS, name).find(rows, loop)]
+    for each in findings:  # what shows the numbers can be run
+        rows.sql(each.evidence_sql)
+    return findings
 
 
 def line(number: int, own_ns: int, **more: Any) -> dict[str, Any]:
@@ -108,6 +111,89 @@ def test_a_worker_that_others_wait_for(monkeypatch):
 def test_a_worker_that_nobody_waits_for(monkeypatch):
     late(monkeypatch, excess_ns=0, tail_ns=0)
     assert found("late_worker", vector()) == []
+
+
+# ---- processes with loops of their own ---------------------------------------------------------
+
+
+def table(*rows: dict[str, Any]) -> Table:
+    return Table({name: [row[name] for row in rows] for name in rows[0]}, name="rows")
+
+
+def families(
+    monkeypatch: pytest.MonkeyPatch, *, role: str = "actor", waited_ns: int = 8 * SECOND
+) -> None:
+    """A learner that waits for two actors, or for two ranks: rows of `role_loops`."""
+    learner = {"family": "learner", "name": "learner", "role": "main", "processes": 1}
+    actors = {"family": "actor", "name": "actor 0", "role": role, "processes": 2}
+    loops = table(
+        {**learner, "loop_ns": LOOP_NS, "waited_ns": waited_ns, "group_ns": 2 * SECOND}
+        | {"target_family": "actor"},
+        {**actors, "loop_ns": LOOP_NS, "waited_ns": 0, "group_ns": 9 * SECOND}
+        | {"target_family": None},
+    )
+    monkeypatch.setattr(roles, "role_loops", lambda _: loops)
+
+
+def slow(monkeypatch: pytest.MonkeyPatch) -> Relations:
+    """100 steps of 80 ms in process 0, and of 20 ms in the other one."""
+    step = {
+        "family": "actor",
+        "processes": 2,
+        "process_id": 0,
+        "process": "actor 0",
+        "operation": "update",
+        "entries": 100,
+        "mean_ns": 80 * MS,
+        "typical_ns": 20 * MS,
+        "excess_ns": 6 * SECOND,
+        "slower_ns": 6 * SECOND,
+        "loop_ns": LOOP_NS,
+    }
+    monkeypatch.setattr(roles, "peer_steps", lambda _: table(step))
+    return trace(
+        operation=[{"operation_id": 0, "path": "update", "source": "automatic"}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "duration_ns": each}
+            for each in [70 * MS, 90 * MS] * 50
+        ],
+        source_line=[line(38, 6 * SECOND, operation="update")],
+    )
+
+
+@pytest.mark.parametrize(("role", "part"), [("actor", 2), ("rank", 1)])
+def test_a_process_that_is_slower_than_others_of_its_kind(monkeypatch, role, part):
+    families(monkeypatch, role=role)
+    (finding,) = found("slow_peer", slow(monkeypatch))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(6 * SECOND / part)
+    half = finding.price.saving_ns - finding.price.low_ns
+    assert half == pytest.approx(100 * 1.96 * 10 * MS * math.sqrt(100 / 99) / 10 / part, rel=1e-3)
+    assert (finding.file, finding.line) == (FILE, 38)
+
+
+def test_a_slow_process_that_nobody_waits_for(monkeypatch):
+    families(monkeypatch, waited_ns=SECOND)
+    assert found("slow_peer", slow(monkeypatch)) == []
+
+
+@pytest.mark.parametrize(("cores", "low"), [(8, 1 / 3), (3, 0), (None, 0)])
+def test_a_learner_that_waits_for_actors(monkeypatch, cores, low):
+    families(monkeypatch)
+    rows = trace(
+        host=[{"host_id": 0, "cores": cores}],
+        process=[process(0, 0, 20 * SECOND, host_id=0)],
+    )
+    (finding,) = found("starving", rows)
+    assert finding.price is not None
+    # 2 of 10 s are work: 10 actors instead of 2 would keep it busy.
+    assert finding.price.high_ns == pytest.approx(0.8 * LOOP_NS)
+    assert finding.price.low_ns == pytest.approx(low * LOOP_NS)
+
+
+def test_a_learner_that_works_for_most_of_its_loop(monkeypatch):
+    families(monkeypatch, waited_ns=SECOND)
+    assert found("starving", trace()) == []
 
 
 # ---- conversions -------------------------------------------------------------------------------

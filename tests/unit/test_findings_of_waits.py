@@ -15,7 +15,6 @@ from rlscope.analysis.findings import (
     outside_environment,
     recompilation,
     serialization,
-    starved_learner,
 )
 
 # ---- disk ----------------------------------------------------------------------------------------
@@ -204,50 +203,6 @@ def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
     (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
     assert finding.price is not None
     assert finding.price.low_ns <= 0
-
-
-# ---- actors --------------------------------------------------------------------------------------
-
-
-def starving(*, wait_ns: int = 8 * SECOND, actor_cpu_ns: int = SECOND, steps_itself: bool = False):
-    paths = ("update", "simulation")
-    stepping = [share(0, "simulation", "python", 1, stage="loop")] if steps_itself else []
-    return loop_rows(
-        Time("(none)", "wait", wait_ns, 4),
-        process=[
-            process(0, 0, LOOP_NS, host_id=0, role="main"),
-            process(1, 0, LOOP_NS, host_id=0, cpu_ns=actor_cpu_ns),
-        ],
-        host=[{"host_id": 0, "cores": 4}],
-        more_breakdown=[share(1, "simulation", "python", LOOP_NS, stage="loop"), *stepping],
-        wait=[
-            {"process_id": 0, "kind": "pipe", "operation": "(none)", "peer_process_id": 1},
-        ],
-        operation=[
-            {"operation_id": place, "path": path, "source": "automatic"}
-            for place, path in enumerate(paths)
-        ],
-    )
-
-
-def test_a_learner_that_waits_for_actors_needs_more_of_them():
-    (finding,) = found(starved_learner.RULE, starving())
-    assert (finding.file, finding.line) == (FILE, 4)
-    assert "5 actors" in finding.fix
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(8 * SECOND * (1 - 1 / 5))
-
-
-@pytest.mark.parametrize(
-    "silent",
-    [
-        {"wait_ns": 3 * SECOND},  # it learns most of the time
-        {"actor_cpu_ns": 6 * LOOP_NS},  # no CPU is left for another actor
-        {"steps_itself": True},  # it is a vector with workers
-    ],
-)
-def test_a_learner_that_more_actors_would_not_help_gets_no_advice(silent):
-    assert found(starved_learner.RULE, starving(**silent)) == []
 
 
 # ---- programs ------------------------------------------------------------------------------------

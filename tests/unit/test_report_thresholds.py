@@ -18,6 +18,7 @@ REPORT = ROOT / "rlscope" / "report"
 LAYOUT = (
     "units.py",
     "page.py",
+    "screen.py",
     "code_listing.py",
     "operation_choices.py",
     "figures/",

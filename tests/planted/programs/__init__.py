@@ -48,7 +48,7 @@ PLANTED = {
     "slow_physics": Plant("slow environment", "environment_bound", ("--at-once",)),
     "piped_images": Plant("pickling between processes", "serialization", ("--shared",)),
     "slow_worker": Plant("straggler", "late_worker", ("--slowest", "0.002")),
-    "hungry_learner": Plant("learner waits for actors", "starved_learner", ("--actors", "4")),
+    "hungry_learner": Plant("learner waits for actors", "starving", ("--actors", "4")),
     "token_sampler": Plant("generation without cache", "uncached_generation", ("--cache",)),
     "outside_game": Plant("environment is a program", "outside_environment", ("--inside",)),
     "idle_straggler": Plant("a straggler nobody waits for", None, ("--delay", "0.01")),

@@ -1,0 +1,52 @@
+"""A process that is slower than the others of its kind, which share their work or wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration
+from rlscope.analysis import lines, roles, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+Row = Mapping[str, Any]
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    row = next(iter(roles.peer_steps(trace).to_dicts()), None)
+    if row is None or not verdicts.is_slower(row):
+        return
+    family = roles.family_of(trace, row["family"])
+    if not (roles.meets(family) or roles.starving(trace, row["family"])):
+        return
+    asked = {"process_id": row["process_id"], "operation": row["operation"]}
+    (spread,) = statement.run(trace, "findings/slow_peer", **asked).to_dicts()
+    yield Finding(
+        title=f"{row['process']} takes {duration(row['mean_ns'])} for {row['operation']}, and "
+        f"others {duration(row['typical_ns'])}",
+        evidence=f"{count(row['entries'])} entries. It is one of {row['processes']} processes that "
+        "do the same.",
+        evidence_sql=statement.shown("findings/slow_peer", **asked),
+        fix="Make it as fast as the others, or give it less of the work.",
+        no_effect="No effect where nobody waits for what it makes.",
+        price=_price(row, spread, loop, together=roles.meets(family)),
+        operation=row["operation"],
+        **lines.place_of(lines.operation_lines(trace, **asked)),
+    )
+
+
+def _price(row: Row, spread: Row, loop: Loop, *, together: bool) -> Price:
+    """What its excess is of its loop: all of that where the others meet it, and the share of one of
+    them where they go on without it."""
+    whole = loop.loop_ns / row["loop_ns"] / (1 if together else row["processes"])
+    part = max(spread["mean_ns"] - row["typical_ns"], 0) * row["entries"] * whole
+    half = spread["half_ns"] * row["entries"] * whole
+    return Price(part, part - half, part + half)
+
+
+RULE = Rule(_find)
