@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/needless_gradients"
-_LINES = "findings/own_line"
+_LINES = "findings/line_around"
 _OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 
 
@@ -28,12 +28,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
         if not verdicts.are_gradients_needless(row):
             continue
-        around = _lines_around(trace, loop, row["operation"])
-        if not around or any(source_of(trace, file).is_under(at, _OFF) for file, at in around):
-            continue
-        lines = statement.run(
-            trace, _LINES, process_id=loop.process_id, operations=[row["operation"]]
+        around = statement.run(
+            trace, _LINES, process_id=loop.process_id, operation=row["operation"]
         ).to_dicts()
+        if any(source_of(trace, each["file"]).is_under(each["line"], _OFF) for each in around):
+            continue
+        # The outermost line that belongs to inference only: there autograd can be turned off.
+        places = [each for each in around if not each["is_shared"]]
+        if not places:
+            continue
         yield Finding(
             title=f"{row['operation']} records gradients that nobody needs",
             evidence=f"Its operators take {duration(row['work_ns'])}, and autograd is on. The "
@@ -41,19 +44,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Run it under torch.no_grad() or torch.inference_mode().",
             no_effect="No effect, but an error, where a loss uses what inference computed.",
-            price=exact(row["work_ns"]).part(0.1, 0.3, 0.5),
+            price=exact(row["work_ns"]).part(0.15, 0.45, 0.7),
             operation=row["operation"],
-            file=lines[0]["file"] if lines else None,
-            line=lines[0]["line"] if lines else None,
+            file=places[0]["file"],
+            line=places[0]["line"],
         )
-
-
-def _lines_around(trace: Trace, loop: Loop, operation: str) -> list[tuple[str, int]]:
-    """The lines of the program's own that are on the stack in an operation."""
-    rows = statement.run(
-        trace, "findings/line_around", process_id=loop.process_id, operation=operation
-    )
-    return [(row["file"], row["line"]) for row in rows.to_dicts()]
 
 
 RULE = Rule(_find)
