@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# What gives parameters of a network, and what changes a tensor in place, in PyTorch.
+_PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
+_IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -72,6 +75,17 @@ class Source:
             isinstance(node, ast.Call) and _name_of(node.func) in names and node.lineno == line
             for node in self._around(line)
         )
+
+    def updates_parameters(self, line: int) -> bool:
+        """Whether a line changes tensors in place, in a loop over parameters of networks."""
+        for node in self._around(line):
+            if isinstance(node, ast.For):
+                calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+                given = {_name_of(each.func) for each in calls if each.lineno == node.lineno}
+                inside = {_name_of(each.func) for each in calls if each.lineno > node.lineno}
+                if given & _PARAMETERS and inside & _IN_PLACE:
+                    return True
+        return False
 
     def copies_itself(self, line: int, functions: Container[str]) -> str | None:
         """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""

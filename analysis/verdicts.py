@@ -98,6 +98,7 @@ _CALLS_IN_A_ROW = 1.9
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
 # of a small operator takes at most.
 _LOOPED_CALLS = 60
+_LOOPED_UPDATES = 4
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
@@ -556,10 +557,13 @@ def are_readings_enough(readings: int) -> bool:
     return readings >= _FEWEST_READINGS
 
 
-def is_looped(calls: float, entries: float, duration_ns: float) -> bool:
-    """Whether a native function is called so often, and so briefly each time, that Python loops
-    over elements."""
-    return calls >= _LOOPED_CALLS * entries and duration_ns <= _SMALL_CALL_NS * calls
+def is_looped(row: Row, *, updates_parameters: bool) -> bool:
+    """Whether a native function is called so often in an entry, and so briefly each time, that
+    Python loops over elements. From a row of the rule `tensor_loop`. A loop that updates the
+    parameters of a network is one with a few of them, too."""
+    fewest = _LOOPED_UPDATES if updates_parameters else _LOOPED_CALLS
+    brief = row["duration_ns"] <= _SMALL_CALL_NS * row["calls"]
+    return bool(brief and row["calls"] >= fewest * row["entries"])
 
 
 def is_compiled_again(count: int) -> bool:

@@ -10,7 +10,7 @@ from rlscope.analysis import groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import place_of_own_loop
+from rlscope.analysis.source_code import place_of_own_loop, source_of
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     for lines in _loops(trace, loop, rows):
         first = lines[0]
-        if not verdicts.is_looped(first["calls"], first["entries"], first["duration_ns"]):
+        updates = source_of(trace, first["file"]).updates_parameters(first["line"])
+        if not verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
         yield Finding(

@@ -61,6 +61,22 @@ def test_operators_outside_of_such_loops_are_not(silent):
     assert found(tensor_loop.RULE, polyak(**silent)) == []
 
 
+@pytest.mark.parametrize(
+    "in_place", ["target.data.copy_(online.data)", "target.lerp_(online, 0.1)"]
+)
+@pytest.mark.parametrize("count", [800, 3200])
+def test_an_update_of_a_few_parameters_is_one(in_place, count):
+    """Two calls a step are none, eight are."""
+    trace = loop_rows(
+        Time("(none)", "framework", 2 * SECOND, 2),
+        Time("simulation", "python", SECOND, 5),
+        entries={"simulation": 400},
+        text=f"for online, target in zip(net.parameters(), other.parameters()):\n    {in_place}\n",
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", count, SECOND // 100)],
+    )
+    assert len(found(tensor_loop.RULE, trace)) == (count > 800)
+
+
 def test_layers_of_a_network_are_no_loop_over_tensors():
     """The program's own line calls modules, and these call the framework."""
     trace = loop_rows(
