@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from rlscope.analysis import statement
 
@@ -102,11 +104,37 @@ class Source:
 
     def _around(self, line: int) -> Iterator[ast.AST]:
         """Nodes that contain a line, the outermost first."""
-        if self.tree is None:
-            return
-        for node in ast.walk(self.tree):
-            if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0):
+        nodes = deque([self.tree] if self.tree else ())
+        while nodes:
+            node = nodes.popleft()
+            first = getattr(node, "lineno", None)
+            if first is not None:
+                if not first <= line <= (getattr(node, "end_lineno", None) or first):
+                    continue
                 yield node
+            nodes.extend(ast.iter_child_nodes(node))
+
+
+_sources: WeakKeyDictionary[Trace, dict[str, Source]] = WeakKeyDictionary()
+
+
+def source_of(trace: Trace, file: str) -> Source:
+    """What the run kept of a file, which is read once of a trace."""
+    files = _sources.setdefault(trace, {})
+    if file not in files:
+        rows = statement.run(trace, "findings/source", file=file).to_dicts()
+        text = [""] * max((row["line"] for row in rows), default=0)
+        for row in rows:
+            text[row["line"] - 1] = row["text"]
+        files[file] = Source(_parsed("\n".join(text)))
+    return files[file]
+
+
+def _parsed(text: str) -> ast.AST | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def place_of_own_loop(
@@ -129,15 +157,3 @@ def place_of_own_loop(
 def _name_of(function: ast.AST) -> str:
     """np.concatenate: concatenate."""
     return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def source_of(trace: Trace, file: str) -> Source:
-    """What the run kept of a file."""
-    rows = statement.run(trace, "findings/source", file=file).to_dicts()
-    text = [""] * max((row["line"] for row in rows), default=0)
-    for row in rows:
-        text[row["line"] - 1] = row["text"]
-    try:
-        return Source(ast.parse("\n".join(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Source(None)
