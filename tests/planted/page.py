@@ -58,7 +58,7 @@ def _promised(twins: Twins) -> str:
 
 def off(twins: Twins) -> float | None:
     """By which part of the measured difference the price is off; None: it is of something else."""
-    if PLANTED[twins.program].rule is None or not twins.is_cause_named or twins.first is None:
+    if not PLANTED[twins.program].rules or not twins.is_cause_named or twins.first is None:
         return None
     return twins.first["saving_share"] / twins.measured_share - 1
 
@@ -88,7 +88,7 @@ def _score(cells: list[list[str]]) -> str:
         wrong = sum(each[column].startswith("**") or not each[column] for each in among)
         return f"{len(among) - wrong} of {len(among)}"
 
-    planted = [each for each in cells if PLANTED[each[0]].rule is not None]
+    planted = [each for each in cells if PLANTED[each[0]].rules]
     return (
         f"The cause comes first in {right(2, planted)} programs, at the right line in "
         f"{right(3, planted)}. Its price is within {MOST_OFF:.0%} in {right(6, planted)}. "

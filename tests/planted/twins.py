@@ -52,7 +52,8 @@ class Twins:
 
     @property
     def is_cause_named(self) -> bool:
-        return (self.first["rule"] if self.first else None) == PLANTED[self.program].rule
+        rules = PLANTED[self.program].rules
+        return self.first["rule"] in rules if self.first else not rules
 
     @property
     def is_line_right(self) -> bool:
@@ -65,8 +66,8 @@ class Twins:
     @property
     def is_twin_silent(self) -> bool:
         """Whether the twin's advice does not name the cause that was mended."""
-        rule = PLANTED[self.program].rule
-        return all(row["rule"] != rule for row in self.twin_findings if row["rank"])
+        rules = PLANTED[self.program].rules
+        return all(row["rule"] not in rules for row in self.twin_findings if row["rank"])
 
 
 def _first(findings: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
