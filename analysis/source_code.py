@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
-_LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_LOOPS = (ast.For, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
@@ -36,8 +37,16 @@ class Source:
         for node in self._around(line):
             if isinstance(node, _SCOPES):
                 found = None
-            elif isinstance(node, _LOOPS):
+            elif isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
                 found = (node.lineno, node.end_lineno or node.lineno)
+        return found
+
+    def is_in_comprehension(self, line: int) -> bool:
+        """Whether the innermost loop around a line is a comprehension."""
+        found = False
+        for node in self._around(line):
+            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                found = isinstance(node, _COMPREHENSIONS)
         return found
 
     def is_under(self, line: int, names: Container[str]) -> bool:
@@ -137,21 +146,30 @@ def _parsed(text: str) -> ast.AST | None:
         return None
 
 
-def place_of_own_loop(
-    trace: Trace, loop: Loop, file: str, line: int, operation: str
-) -> tuple[int, int] | None:
+@dataclass(frozen=True)
+class OwnLoop:
+    """A loop of the program within one operation."""
+
+    first: int
+    """Its lines."""
+    last: int
+    total_ns: float
+    """Time in which its lines are on the stack."""
+
+
+def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
     """The innermost loop around a line, if its other lines belong to no other operation. The loop
     of the training itself, in which environments step, is none."""
-    source = source_of(trace, file)
-    place = source.loop_at(line)
+    place = source_of(trace, file).loop_at(line)
     if place is None:
         return None
     rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
-    others = {
-        row["line"] for row in rows.to_dicts() if row["operation"] not in (operation, "(none)")
-    }
     # The loop's own line has the time of what is called in each pass, as all callers have.
-    return None if any(place[0] < other <= place[1] for other in others) else place
+    inside = [row for row in rows.to_dicts() if place[0] < row["line"] <= place[1]]
+    if any(row["operation"] not in (operation, "(none)") for row in inside):
+        return None
+    own = (row["total_ns"] for row in inside if row["operation"] == operation)
+    return OwnLoop(*place, total_ns=sum(own))
 
 
 def _name_of(function: ast.AST) -> str:

@@ -566,6 +566,11 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     return bool(brief and row["calls"] >= fewest * row["entries"])
 
 
+def is_loop_of_operators(own_ns: float, total_ns: float) -> bool:
+    """Whether the lines of a loop call operators themselves, and not networks that do."""
+    return own_ns >= _MOST * total_ns
+
+
 def is_compiled_again(count: int) -> bool:
     """Whether a function was compiled more often than a change of shape explains."""
     return count >= _FEWEST_COMPILATIONS

@@ -11,7 +11,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import place_of_own_loop
+from rlscope.analysis.source_code import own_loop
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -25,7 +25,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if found is None or not verdicts.are_readings_enough(found.readings):
         return
     # Of what calls the network first, not of layers inside: those are called in turn anyway.
-    if place_of_own_loop(trace, loop, found.file, found.line, found.operation) is None:
+    place = own_loop(trace, loop, file=found.file, line=found.line, operation=found.operation)
+    if place is None:
         return
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()

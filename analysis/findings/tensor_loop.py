@@ -10,7 +10,7 @@ from rlscope.analysis import groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import place_of_own_loop, source_of
+from rlscope.analysis.source_code import OwnLoop, own_loop, source_of
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
@@ -51,13 +51,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Rows of lines that are in one loop, in one operation."""
-    found: dict[tuple[str, tuple[int, int], str], list[Row]] = {}
+    found: dict[tuple[str, OwnLoop, str], list[Row]] = {}
     for row in rows:
-        place = place_of_own_loop(trace, loop, row["file"], row["line"], row["operation"])
+        # A comprehension is mostly over a few things, such as the heads of a network.
+        if source_of(trace, row["file"]).is_in_comprehension(row["line"]):
+            continue
+        asked = {key: row[key] for key in ("file", "line", "operation")}
+        place = own_loop(trace, loop, **asked)
         if place is not None:
             found.setdefault((row["file"], place, row["operation"]), []).append(row)
-    for lines in found.values():
-        if any(row["framework_ns"] > 0 for row in lines):
+    for (_, place, _), lines in found.items():
+        own_ns = sum(row["own_ns"] for row in lines)
+        calls_itself = any(row["framework_ns"] > 0 for row in lines)
+        if calls_itself and verdicts.is_loop_of_operators(own_ns, place.total_ns):
             yield lines
 
 

@@ -88,6 +88,17 @@ def test_layers_of_a_network_are_no_loop_over_tensors():
     assert found(tensor_loop.RULE, trace) == []
 
 
+def test_operators_beside_a_network_in_a_loop_are_none():
+    """Such as sampling a token between two forwards."""
+    trace = loop_rows(
+        Time("generation", "framework", 2 * SECOND, 3),
+        Time("generation", "framework", 5 * SECOND, 3, (MODULE,)),
+        text=POLYAK,
+        native_call=[calls("generation", "torch._C._nn:linear", 40_000, SECOND)],
+    )
+    assert found(tensor_loop.RULE, trace) == []
+
+
 def test_the_loop_in_which_environments_step_is_the_training():
     trace = loop_rows(
         Time("(none)", "framework", 2 * SECOND, 3),

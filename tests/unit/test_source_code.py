@@ -49,6 +49,11 @@ def test_the_innermost_loop_of_a_line(line, loop):
     assert PROGRAM.loop_at(line) == loop
 
 
+@pytest.mark.parametrize(("line", "inside"), [(4, True), (5, True), (7, False), (11, False)])
+def test_which_lines_are_in_a_comprehension(line, inside):
+    assert PROGRAM.is_in_comprehension(line) is inside
+
+
 @pytest.mark.parametrize(("line", "under"), [(11, True), (14, True), (7, False)])
 def test_what_a_line_is_under(line, under):
     assert PROGRAM.is_under(line, {"no_grad", "inference_mode"}) is under

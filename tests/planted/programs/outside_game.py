@@ -51,7 +51,7 @@ class Outside:
 
     def ask(self, command):
         self.program.stdin.write(json.dumps(command) + "\n")
-        self.program.stdin.flush()
+        self.program.stdin.flush()  # planted
         return json.loads(self.program.stdout.readline())  # planted
 
     def move(self, action):

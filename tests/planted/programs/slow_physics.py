@@ -33,13 +33,13 @@ class Springs(gym.Env):
     def each_mass(self, dt, force):
         pull = [0.0] * MASSES
         for mass in range(MASSES):
-            left = self.place[mass - 1] if mass > 0 else 0.0
-            right = self.place[mass + 1] if mass < MASSES - 1 else 0.0
+            left = self.place[mass - 1] if mass > 0 else 0.0  # planted
+            right = self.place[mass + 1] if mass < MASSES - 1 else 0.0  # planted
             pull[mass] = left + right - 2 * self.place[mass]  # planted
         pull[0] += force
         for mass in range(MASSES):
-            self.speed[mass] += dt * (pull[mass] - 0.1 * self.speed[mass])
-            self.place[mass] += dt * self.speed[mass]
+            self.speed[mass] += dt * (pull[mass] - 0.1 * self.speed[mass])  # planted
+            self.place[mass] += dt * self.speed[mass]  # planted
 
     def all_masses(self, dt, force):
         around = np.pad(self.place, 1)
