@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _LIMIT_S = 120
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _SAID = "loop "
+# Share of the loop that advice on a twin may promise.
+_LITTLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,13 @@ class Twins:
 
     @property
     def is_twin_silent(self) -> bool:
-        """Whether the twin's advice does not name the cause that was mended."""
+        """Whether the twin's advice does not name the cause that was mended, or for little."""
         rules = PLANTED[self.program].rules
-        return all(row["rule"] not in rules for row in self.twin_findings if row["rank"])
+        return all(
+            row["rule"] not in rules or row["saving_share"] <= _LITTLE
+            for row in self.twin_findings
+            if row["rank"]
+        )
 
 
 def _first(findings: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:

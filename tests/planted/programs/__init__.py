@@ -40,7 +40,9 @@ PLANTED = {
     "crowded_threads": Plant("too many threads", ("many_threads",), ("--threads", "1")),
     "tracked_rollout": Plant("no no_grad", ("needless_gradients",), ("--no-grad-rollout",)),
     "object_memory": Plant(
-        "collections of many objects", ("garbage_collection",), ("--collect-every", "1000")
+        "collections of many objects",
+        ("garbage_collection",),
+        ("--freeze", "--collect-every", "1000"),
     ),
     "ragged_batches": Plant("recompilation each shape", ("recompilation",), ("--pad",)),
     "painted_world": Plant("pictures nobody sees", ("rendering",), ("--unpainted",)),

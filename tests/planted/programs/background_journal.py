@@ -18,10 +18,13 @@ class Journal(threading.Thread):
         self.file, self.durable, self.rows = open(path, "w"), durable, queue.SimpleQueue()
 
     def run(self):
-        while (row := self.rows.get()) is not None:
-            self.file.write(row)
-            while not self.rows.empty() and (row := self.rows.get()) is not None:
-                self.file.write(row)
+        going = True
+        while going:
+            rows = [self.rows.get()]
+            while not self.rows.empty():
+                rows.append(self.rows.get())
+            going = rows[-1] is not None
+            self.file.writelines(row for row in rows if row is not None)
             if self.durable:
                 self.file.flush()
                 os.fsync(self.file.fileno())

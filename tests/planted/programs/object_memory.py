@@ -46,7 +46,7 @@ class Learner:
         self.memory += steps
 
     def improve(self) -> None:
-        for _ in range(20):
+        for _ in range(120):
             chosen = self.rng.integers(0, len(self.memory), 16)
             states = np.array([self.memory[i].state for i in chosen])
             actions = np.array([self.memory[i].action for i in chosen])
@@ -56,12 +56,15 @@ class Learner:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--freeze", action="store_true")
     parser.add_argument("--collect-every", type=int, default=1)
     parser.add_argument("--episodes", type=int, default=50)
     options = parser.parse_args()
     gc.disable()
     memory = remember(12_000, np.random.default_rng(10))
     gc.enable()
+    if options.freeze:
+        gc.freeze()
     learner = Learner(gym.make("CartPole-v1"), memory)
     began = stopwatch.now()
     for episode in range(1, options.episodes + 1):
