@@ -35,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench stopwatches wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench planted stopwatches wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -204,6 +204,9 @@ check-long: system-packages $(VENV)-frameworks/.installed $(TORCH_CUDA)/.install
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
 	$(BIN)/python tests/benchmarks/run.py
+
+planted: $(VENV)/.installed ## advice on programs with a known bottleneck, and on their mended twins: a page of the reference, anew
+	$(BIN)/python tests/planted
 
 # Sample Factory wants a Gymnasium before 1.0, and runs with a later one.
 stopwatches: $(VENV)-stopwatches/.installed ## operations of public libraries against stopwatches: a page of the reference, anew

@@ -1,0 +1,45 @@
+"""The loop writes its state to disk more often than it is likely to be needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import of_functions
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# Functions of libraries that write a state: one library is one row.
+_SAVES = (
+    r".*/torch/serialization\.py:save",
+    r".*/torch/distributed/checkpoint/state_dict_saver\.py:(async_)?save",
+    r".*/safetensors/(torch|numpy)\.py:save(_file|_model)?",
+    r".*/numpy/lib/_?npyio(_impl)?\.py:_?save(z|z_compressed)?",
+    r".*/joblib/numpy_pickle\.py:dump",
+    r".*/stable_baselines3/common/base_class\.py:BaseAlgorithm\.save",
+)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    found = of_functions(trace, loop, _SAVES)
+    if found is None or not verdicts.are_readings_enough(found.readings):
+        return
+    yield Finding(
+        title=f"saving takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"{found.readings} readings of the loop's stack lie in functions that save.",
+        evidence_sql=found.evidence_sql,
+        fix="Save a tenth as often, or let a thread write a copy.",
+        no_effect="No effect where the loop already saves only once, at its end.",
+        price=found.time.part(0.8, 0.9, 1.0),
+        operation=found.operation,
+        file=found.file,
+        line=found.line,
+    )
+
+
+RULE = Rule(_find)

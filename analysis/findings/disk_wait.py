@@ -1,0 +1,73 @@
+"""The loop waits for a disk, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/disk_wait"
+# What handles files, in the standard library.
+_FILE_CALLS = frozenset(
+    "close dump dumps flush fsync open readlines remove rename replace unlink write writelines"
+    " writerow writerows".split()
+)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {"process_id": loop.process_id}
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
+        if not verdicts.are_readings_enough(row["count"]):
+            continue
+        wait_ns = row["wait_ns"]
+        beside = _written(trace, loop, row)
+        price = Price(wait_ns, 0.9 * wait_ns, wait_ns).plus(beside)
+        yield Finding(
+            title=f"writing to the disk takes {share(price.saving_ns, loop.loop_ns)} of the loop",
+            evidence=f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of "
+            f"it in {row['function']}. Other lines that write take "
+            f"{duration(beside.saving_ns)} beside.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Write less often: keep rows in memory and flush them once in many steps, or in a "
+            "thread.",
+            no_effect="No effect where each row must survive a crash.",
+            price=price,
+            operation=row["operation"],
+            file=row["file"],
+            line=row["line"],
+        )
+
+
+def _written(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> Price:
+    """Other time of the function that waits, at lines that handle files."""
+    none = Price(0, 0, 0)
+    if row["file"] is None:
+        return none
+    source = source_of(trace, row["file"])
+    place = source.function_at(row["line"])
+    if place is None:
+        return none
+    lines = statement.run(
+        trace, "findings/own_line", process_id=loop.process_id, operations=[row["operation"]]
+    ).to_dicts()
+    writing = [
+        line
+        for line in lines
+        if line["file"] == row["file"]
+        and place[0] <= line["line"] <= place[1]
+        and source.calls_any(line["line"], _FILE_CALLS)
+    ]
+    return estimate_of(writing) if writing else none
+
+
+RULE = Rule(_find)

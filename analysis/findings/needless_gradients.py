@@ -1,0 +1,54 @@
+"""Inference records for autograd what nobody differentiates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import count, duration
+from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import exact
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/needless_gradients"
+_LINES = "findings/line_around"
+_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, "inference"),
+    }
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
+        if not verdicts.are_gradients_needless(row):
+            continue
+        around = statement.run(
+            trace, _LINES, process_id=loop.process_id, operation=row["operation"]
+        ).to_dicts()
+        if any(source_of(trace, each["file"]).is_under(each["line"], _OFF) for each in around):
+            continue
+        # The outermost line that belongs to inference only: there autograd can be turned off.
+        places = [each for each in around if not each["is_shared"]]
+        if not places:
+            continue
+        yield Finding(
+            title=f"{row['operation']} records gradients that nobody needs",
+            evidence=f"Its operators take {duration(row['work_ns'])}, and autograd is on. The "
+            f"{count(row['backwards'])} backwards go through forwards of their own.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Run it under torch.no_grad() or torch.inference_mode().",
+            no_effect="No effect, but an error, where a loss uses what inference computed.",
+            price=exact(row["work_ns"]).part(0.15, 0.45, 0.7),
+            operation=row["operation"],
+            file=places[0]["file"],
+            line=places[0]["line"],
+        )
+
+
+RULE = Rule(_find)

@@ -1,0 +1,52 @@
+"""The environment is a program of its own, and each step is a message to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import count, duration
+from rlscope.analysis import groups, lines, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+from rlscope.relations.groups import SIMULATION
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/outside_environment"
+# What a message there and one back cost, with two changes of process.
+_MESSAGES = Price(100_000, 30_000, 200_000)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, SIMULATION),
+    }
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
+        if not verdicts.are_readings_enough(row["steps"]):
+            continue
+        yield Finding(
+            title=f"each step sends a message to {row['program']}",
+            evidence=f"{row['operation']} waits {duration(row['wait_ns'])} for it, in "
+            f"{count(row['steps'])} messages.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Load the environment into this process, or let a message carry several steps or "
+            "environments.",
+            no_effect="No effect where the other program works for most of a step.",
+            price=_MESSAGES.part(*3 * (row["steps"],)).within(row["wait_ns"]),
+            operation=row["operation"],
+            **lines.place_of(
+                lines.operation_lines(
+                    trace,
+                    process_id=loop.process_id,
+                    operation=row["operation"],
+                    layers=("wait",),
+                )
+            ),
+        )
+
+
+RULE = Rule(_find)

@@ -1,0 +1,61 @@
+"""Batches are drawn out of the replay memory by Python, one transition after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/own_line"
+# What goes through transitions one by one.
+_ONE_BY_ONE = (
+    r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
+    r".*/numpy/_?core/shape_base\.py:v?stack",
+)
+# What indexing arrays with a batch of rows costs an entry instead.
+_INDEXING = Price(20_000, 5_000, 50_000)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    operations = groups.paths_in(trace, loop.process_id, "replay")
+    stepped = of_functions(trace, loop, _ONE_BY_ONE, operations) if operations else None
+    if stepped is None or not verdicts.are_readings_enough(stepped.readings):
+        return
+    asked = {"process_id": loop.process_id, "operations": operations}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    time = estimate_of(rows)
+    if not verdicts.is_replay_stepped(stepped.time.saving_ns, time.saving_ns):
+        return
+    first, entries = rows[0], rows[0]["entries"]
+    yield Finding(
+        title=f"Python draws batches for {share(time.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"{count(entries)} entries into {first['operation']} take "
+        f"{duration(time.saving_ns)}; in {share(stepped.time.saving_ns, time.saving_ns)} of it, "
+        "Python goes through transitions one by one.",
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+        fix="Keep each field in one array, and index it with the rows of the batch.",
+        no_effect="No effect where a transition is so large that copying it takes the time.",
+        price=time.less(
+            Price(
+                *(
+                    each * entries
+                    for each in (_INDEXING.saving_ns, _INDEXING.low_ns, _INDEXING.high_ns)
+                )
+            )
+        ),
+        operation=first["operation"],
+        file=first["file"],
+        line=first["line"],
+    )
+
+
+RULE = Rule(_find)

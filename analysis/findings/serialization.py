@@ -1,0 +1,58 @@
+"""Processes pickle large messages for each other, and the loop waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import count, duration
+from rlscope.analysis import lines, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+from rlscope.relations.groups import SIMULATION, group_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/serialization"
+# What a brief message there and back costs instead, which says that the memory is ready.
+_SIGNAL = Price(100_000, 0, 200_000)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    paths = statement.run(trace, "findings/operation_path")["path"]
+    asked = {
+        "process_id": loop.process_id,
+        "operations": [path for path in paths if group_of(path) == SIMULATION],
+    }
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+        pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
+        if not verdicts.are_messages_large(pickled_ns, loop.loop_ns):
+            continue
+        moved_ns = row["pickled_ns"] + max(row["wait_ns"] - row["work_ns"], 0)
+        messages = row["messages"]
+        found = lines.operation_lines(
+            trace,
+            process_id=loop.process_id,
+            operation=row["operation"],
+            layers=("wait",),
+        )
+        yield Finding(
+            title=f"messages between processes take {duration(moved_ns)}",
+            evidence=f"Pickling takes {duration(pickled_ns)}, and the loop waits "
+            f"{duration(row['wait_ns'])} for {count(messages)} messages, in which environments "
+            f"step for {duration(row['work_ns'])}.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Put observations into memory that the processes share (multiprocessing."
+            "shared_memory, AsyncVectorEnv(shared_memory=True)).",
+            no_effect="No effect where the sender has work of its own, for which the loop waits.",
+            price=Price(moved_ns, 0.7 * moved_ns, row["pickled_ns"] + row["wait_ns"]).less(
+                _SIGNAL.part(messages, messages, messages)
+            ),
+            operation=None if row["operation"] == "(none)" else row["operation"],
+            **lines.place_of(found),
+        )
+
+
+RULE = Rule(_find)

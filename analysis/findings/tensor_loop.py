@@ -1,0 +1,70 @@
+"""Python loops over elements of tensors, or over small tensors, with an operator for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.source_code import OwnLoop, own_loop, source_of
+from rlscope.relations.groups import SIMULATION
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+Row = Mapping[str, Any]
+_STATEMENT = "findings/tensor_loop"
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, SIMULATION),
+    }
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    for lines in _loops(trace, loop, rows):
+        first = lines[0]
+        updates = source_of(trace, first["file"]).updates_parameters(first["line"])
+        if not verdicts.is_looped(first, updates_parameters=updates):
+            continue
+        time = estimate_of(lines)
+        yield Finding(
+            title=f"a Python loop over tensors takes {share(time.saving_ns, loop.loop_ns)} of the "
+            "loop",
+            evidence=f"{count(first['calls'])} calls of {first['function']} in "
+            f"{count(first['entries'])} entries, {duration(first['duration_ns'] / first['calls'])} "
+            "each: the call costs more than the arithmetic.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Use one operator on a whole tensor, torch._foreach_* on a list of them, or NumPy "
+            "for a recursion in time.",
+            no_effect="Little effect where each element is large.",
+            price=time.part(0.8, 0.92, 1.0),
+            operation=first["operation"],
+            file=first["file"],
+            line=first["line"],
+        )
+
+
+def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of lines that are in one loop, in one operation."""
+    found: dict[tuple[str, OwnLoop, str], list[Row]] = {}
+    for row in rows:
+        # A comprehension is mostly over a few things, such as the heads of a network.
+        if source_of(trace, row["file"]).is_in_comprehension(row["line"]):
+            continue
+        asked = {key: row[key] for key in ("file", "line", "operation")}
+        place = own_loop(trace, loop, **asked)
+        if place is not None:
+            found.setdefault((row["file"], place, row["operation"]), []).append(row)
+    for (_, place, _), lines in found.items():
+        own_ns = sum(row["own_ns"] for row in lines)
+        calls_itself = any(row["framework_ns"] > 0 for row in lines)
+        if calls_itself and verdicts.is_loop_of_operators(own_ns, place.total_ns):
+            yield lines
+
+
+RULE = Rule(_find)

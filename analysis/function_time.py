@@ -1,0 +1,70 @@
+"""Time in calls of functions that a rule of analysis/findings knows, and the lines that led there.
+
+found = of_functions(trace, loop, (r".*/torch/serialization\\.py:save",))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import statement
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
+    from rlscope.relations.trace import Trace
+
+NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
+"""What calls a network: one library is one row."""
+_STATEMENT = "findings/library_function"
+
+
+@dataclass(frozen=True)
+class FunctionTime:
+    """Time of the loop in calls of some functions."""
+
+    time: Price
+    file: str
+    """Of the line that led to most of it."""
+    line: int
+    operation: str
+    """That has most of it."""
+    lines: int
+    """How many lines led there."""
+    readings: int
+    evidence_sql: str
+
+
+def of_functions(
+    trace: Trace, loop: Loop, functions: Sequence[str], operations: Sequence[str] = ()
+) -> FunctionTime | None:
+    """`functions`: regular expressions, each of a file, a colon and a function. None: no line of
+    the program's own led to a call, in any of `operations` (none: in all)."""
+    asked = {
+        "process_id": loop.process_id,
+        "functions": list(functions),
+        "operations": list(operations),
+    }
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    if not rows:
+        return None
+    return FunctionTime(
+        time=estimate_of(rows),
+        file=rows[0]["file"],
+        line=rows[0]["line"],
+        operation=rows[0]["operation"],
+        lines=len({(row["file"], row["line"]) for row in rows}),
+        readings=sum(row["readings"] for row in rows),
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+    )
+
+
+def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
+    """The sum of rows with own_ns, below_ns2 and above_ns2."""
+    own_ns = sum(row["own_ns"] for row in rows)
+    below_ns = math.sqrt(sum(row["below_ns2"] for row in rows))
+    above_ns = math.sqrt(sum(row["above_ns2"] for row in rows))
+    return Price(own_ns, max(own_ns - below_ns, 0.0), own_ns + above_ns)

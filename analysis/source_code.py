@@ -1,0 +1,177 @@
+"""The program's own text, as the run kept it: which loop a line stands in, and what a line does."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from rlscope.analysis import statement
+
+if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
+    from rlscope.relations.trace import Trace
+
+_LOOPS = (ast.For, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# What gives parameters of a network, and what changes a tensor in place, in PyTorch.
+_PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
+_IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
+_SCOPES = (*_FUNCTIONS, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file. Without a text, or with one that is no Python, nothing is known of its lines."""
+
+    tree: ast.AST | None
+
+    def loop_at(self, line: int) -> tuple[int, int] | None:
+        """The first and the last line of the innermost loop in which a line is executed again and
+        again, within its function."""
+        found = None
+        for node in self._around(line):
+            if isinstance(node, _SCOPES):
+                found = None
+            elif isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                found = (node.lineno, node.end_lineno or node.lineno)
+        return found
+
+    def is_in_comprehension(self, line: int) -> bool:
+        """Whether the innermost loop around a line is a comprehension."""
+        found = False
+        for node in self._around(line):
+            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                found = isinstance(node, _COMPREHENSIONS)
+        return found
+
+    def is_under(self, line: int, names: Container[str]) -> bool:
+        """Whether a line is in a function that one of them decorates, or in a `with` of one."""
+        for node in self._around(line):
+            asked: list[ast.expr] = []
+            if isinstance(node, _FUNCTIONS):
+                asked = node.decorator_list
+            elif isinstance(node, (ast.With, ast.AsyncWith)):
+                asked = [item.context_expr for item in node.items]
+            called = (each.func if isinstance(each, ast.Call) else each for each in asked)
+            if any(_name_of(each) in names for each in called):
+                return True
+        return False
+
+    def call_of(self, name: str, owner: str | None = None) -> int | None:
+        """The first line that calls a function of this name, of a module (None: of any)."""
+        calls = (
+            node.lineno
+            for node in ast.walk(self.tree or ast.Module([], []))
+            if isinstance(node, ast.Call)
+            and _name_of(node.func) == name
+            and owner in (None, _name_of(getattr(node.func, "value", node)))
+        )
+        return min(calls, default=None)
+
+    def function_at(self, line: int) -> tuple[int, int] | None:
+        """The first and the last line of the innermost function around a line."""
+        functions = [node for node in self._around(line) if isinstance(node, _FUNCTIONS)]
+        if not functions:
+            return None
+        return functions[-1].lineno, functions[-1].end_lineno or functions[-1].lineno
+
+    def calls_any(self, line: int, names: Container[str]) -> bool:
+        """Whether a call of one of some names begins in a line."""
+        return any(
+            isinstance(node, ast.Call) and _name_of(node.func) in names and node.lineno == line
+            for node in self._around(line)
+        )
+
+    def updates_parameters(self, line: int) -> bool:
+        """Whether a line changes tensors in place, in a loop over parameters of networks."""
+        for node in self._around(line):
+            if isinstance(node, ast.For):
+                calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+                given = {_name_of(each.func) for each in calls if each.lineno == node.lineno}
+                inside = {_name_of(each.func) for each in calls if each.lineno > node.lineno}
+                if given & _PARAMETERS and inside & _IN_PLACE:
+                    return True
+        return False
+
+    def copies_itself(self, line: int, functions: Container[str]) -> str | None:
+        """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""
+        for node in self._around(line):
+            if isinstance(node, ast.Assign):
+                targets = {ast.unparse(target) for target in node.targets}
+                for call in ast.walk(node.value):
+                    if isinstance(call, ast.Call) and _name_of(call.func) in functions:
+                        parts = (part for given in call.args for part in ast.walk(given))
+                        read = (part for part in parts if isinstance(part, ast.expr))
+                        if any(ast.unparse(part) in targets for part in read):
+                            return _name_of(call.func)
+        return None
+
+    def _around(self, line: int) -> Iterator[ast.AST]:
+        """Nodes that contain a line, the outermost first."""
+        nodes = deque([self.tree] if self.tree else ())
+        while nodes:
+            node = nodes.popleft()
+            first = getattr(node, "lineno", None)
+            if first is not None:
+                if not first <= line <= (getattr(node, "end_lineno", None) or first):
+                    continue
+                yield node
+            nodes.extend(ast.iter_child_nodes(node))
+
+
+_sources: WeakKeyDictionary[Trace, dict[str, Source]] = WeakKeyDictionary()
+
+
+def source_of(trace: Trace, file: str) -> Source:
+    """What the run kept of a file, which is read once of a trace."""
+    files = _sources.setdefault(trace, {})
+    if file not in files:
+        rows = statement.run(trace, "findings/source", file=file).to_dicts()
+        text = [""] * max((row["line"] for row in rows), default=0)
+        for row in rows:
+            text[row["line"] - 1] = row["text"]
+        files[file] = Source(_parsed("\n".join(text)))
+    return files[file]
+
+
+def _parsed(text: str) -> ast.AST | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@dataclass(frozen=True)
+class OwnLoop:
+    """A loop of the program within one operation."""
+
+    first: int
+    """Its lines."""
+    last: int
+    total_ns: float
+    """Time in which its lines are on the stack."""
+
+
+def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
+    """The innermost loop around a line, if its other lines belong to no other operation. The loop
+    of the training itself, in which environments step, is none."""
+    place = source_of(trace, file).loop_at(line)
+    if place is None:
+        return None
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    # The loop's own line has the time of what is called in each pass, as all callers have.
+    inside = [row for row in rows.to_dicts() if place[0] < row["line"] <= place[1]]
+    if any(row["operation"] not in (operation, "(none)") for row in inside):
+        return None
+    own = (row["total_ns"] for row in inside if row["operation"] == operation)
+    return OwnLoop(*place, total_ns=sum(own))
+
+
+def _name_of(function: ast.AST) -> str:
+    """np.concatenate: concatenate."""
+    return getattr(function, "attr", getattr(function, "id", ""))

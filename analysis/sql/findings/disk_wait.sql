@@ -1,0 +1,24 @@
+-- Waits of a process ($process_id) for a disk in its training loop, by operation: those that its loop's
+-- owner is in. Waits of threads beside it have no time in the breakdown.
+--   wait_ns      time of the operation's waits for a disk that the loop spends in layer wait
+--   count        such waits; function: the one that waits most
+--   file, line   the program's own line that waits most in this operation; NULL: not known
+WITH _wait AS (
+  SELECT operation, SUM(count) AS count, SUM(duration_ns) AS duration_ns,
+    SUM(self_ns) AS self_ns,
+    ARG_MAX(function, duration_ns) AS function
+  FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind = 'disk' GROUP BY operation
+), _state AS (
+  SELECT operation, SUM(duration_ns) AS waiting_ns FROM breakdown
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' GROUP BY operation
+), _line AS (
+  SELECT operation, file, line, SUM(own_ns) AS own_ns FROM source_line
+  WHERE process_id = $process_id AND stage = 'loop' AND is_own AND line IS NOT NULL
+    AND layer = 'wait'
+  GROUP BY operation, file, line
+  QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(own_ns) DESC, file, line) = 1
+)
+SELECT operation, CAST(LEAST(self_ns, waiting_ns) AS BIGINT) AS wait_ns,
+  CAST(count AS BIGINT) AS count, function, file, line
+FROM _wait JOIN _state USING (operation) LEFT JOIN _line USING (operation)
+ORDER BY wait_ns DESC, operation

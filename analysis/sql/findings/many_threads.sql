@@ -1,0 +1,20 @@
+-- CPU time that threads of native libraries take in a process ($process_id), and how long its loop waits
+-- for them in calls of frameworks.
+--   running_ns     of the threads that recorded something
+--   others_ns      CPU time of all other threads
+--   framework_ns   of the training loop, in layer framework; blocked_ns: in which no thread that counts
+--                  ran or was runnable, with below_ns2 and above_ns2, the squared distances to the ends
+--   cores          CPUs that the run could use
+WITH _recorded AS (
+  SELECT SUM(running_ns) AS running_ns FROM thread WHERE process_id = $process_id
+), _blocked AS (
+  SELECT SUM(duration_ns) AS framework_ns, SUM(blocked_ns) AS blocked_ns,
+    SUM(POW(blocked_ns - blocked_low_ns, 2)) AS below_ns2,
+    SUM(POW(blocked_high_ns - blocked_ns, 2)) AS above_ns2
+  FROM blocked WHERE process_id = $process_id AND stage = 'loop' AND layer = 'framework'
+)
+SELECT CAST(running_ns AS BIGINT) AS running_ns, CAST(cpu_ns - running_ns AS BIGINT) AS others_ns,
+  CAST(framework_ns AS BIGINT) AS framework_ns, CAST(blocked_ns AS BIGINT) AS blocked_ns,
+  CAST(below_ns2 AS DOUBLE) AS below_ns2, CAST(above_ns2 AS DOUBLE) AS above_ns2, cores
+FROM process JOIN host USING (host_id), _recorded, _blocked
+WHERE process_id = $process_id AND running_ns > 0 AND framework_ns > 0

@@ -1,0 +1,19 @@
+-- Native calls of frameworks in operations ($operations) of a process ($process_id), the longest first.
+--   calls, entries   of the function, and of the operation
+--   duration_ns      of the calls
+--   operation_ns     of the operation in the training loop
+WITH _entry AS (
+  SELECT path AS operation, COUNT(*) AS entries
+  FROM operation_instance JOIN operation USING (operation_id)
+  WHERE process_id = $process_id GROUP BY path
+), _state AS (
+  SELECT operation, SUM(duration_ns) AS operation_ns FROM breakdown
+  WHERE process_id = $process_id AND stage IN ('loop', 'whole') GROUP BY operation
+)
+SELECT operation, function, CAST(SUM(calls) AS BIGINT) AS calls, entries,
+  CAST(SUM(duration_ns) AS BIGINT) AS duration_ns, CAST(operation_ns AS BIGINT) AS operation_ns
+FROM native_call JOIN _entry USING (operation) JOIN _state USING (operation)
+WHERE process_id = $process_id AND layer = 'framework'
+  AND operation IN (SELECT UNNEST($operations))
+GROUP BY operation, function, entries, operation_ns
+ORDER BY SUM(duration_ns) DESC, function, operation

@@ -1,0 +1,33 @@
+-- Messages between a process ($process_id) and those that it waits for, in its training loop.
+--   pickled_ns     its own pickling; peer_pickled_ns: of the peer that pickles longest
+--   messages       of that peer
+--   wait_ns        time in which the process waits for peers at pipes and sockets
+--   work_ns        steps of environments of the peer that steps longest, without its waits
+--   operation      in which it waits longest
+WITH _wait AS (
+  SELECT operation, SUM(self_ns) AS wait_ns FROM wait
+  WHERE process_id = $process_id AND stage = 'loop' AND kind IN ('pipe', 'socket')
+  GROUP BY operation
+), _peer AS (
+  SELECT DISTINCT peer_process_id AS process_id FROM wait_peer
+  WHERE process_id = $process_id AND kind IN ('pipe', 'socket')
+    AND peer_process_id <> $process_id
+), _pickle AS (
+  SELECT process_id, SUM(duration_ns) AS pickled_ns, SUM(calls) AS messages FROM native_call
+  WHERE layer = 'python' AND function LIKE 'pickle:%' GROUP BY process_id
+), _longest AS (
+  SELECT MAX(pickled_ns) AS peer_pickled_ns, MAX(messages) AS messages
+  FROM _pickle WHERE process_id IN (FROM _peer)
+), _work AS (
+  SELECT MAX(work_ns) AS work_ns FROM (
+    SELECT process_id, SUM(duration_ns) AS work_ns FROM breakdown
+    WHERE process_id IN (FROM _peer) AND layer <> 'wait' AND operation IN (SELECT UNNEST($operations))
+    GROUP BY process_id
+  )
+)
+SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
+  COALESCE((SELECT CAST(pickled_ns AS BIGINT) FROM _pickle WHERE process_id = $process_id), 0) AS pickled_ns,
+  CAST(COALESCE(ANY_VALUE(peer_pickled_ns), 0) AS BIGINT) AS peer_pickled_ns,
+  CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,
+  CAST(COALESCE(ANY_VALUE(work_ns), 0) AS BIGINT) AS work_ns
+FROM _wait, _longest, _work HAVING COUNT(*) > 0

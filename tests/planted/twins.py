@@ -1,0 +1,141 @@
+"""Runs a planted program and its twin: plainly, in turn, and once each under rls-prof."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planted.programs import PLANTED, planted_lines, script
+
+ROOT = Path(__file__).resolve().parents[2]
+_LIMIT_S = 120
+_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+_SAID = "loop "
+# Share of the loop that advice on a twin may promise.
+_LITTLE = 0.05
+
+
+@dataclass(frozen=True)
+class Twins:
+    """What was measured of a program, and what rlscope says of it."""
+
+    program: str
+    planted_s: Sequence[float]
+    """Length of the loop in each plain run."""
+    mended_s: Sequence[float]
+    findings: Sequence[Mapping[str, Any]]
+    """Of the planted program, the best first."""
+    twin_findings: Sequence[Mapping[str, Any]]
+    """Of the twin."""
+
+    @property
+    def measured_s(self) -> float:
+        """What mending wins: by the run of each twin that was disturbed least."""
+        return min(self.planted_s) - min(self.mended_s)
+
+    @property
+    def measured_share(self) -> float:
+        """Part of the planted program's loop."""
+        return self.measured_s / min(self.planted_s)
+
+    @property
+    def first(self) -> Mapping[str, Any] | None:
+        return _first(self.findings)
+
+    @property
+    def twin_first(self) -> Mapping[str, Any] | None:
+        return _first(self.twin_findings)
+
+    @property
+    def is_cause_named(self) -> bool:
+        rules = PLANTED[self.program].rules
+        return self.first["rule"] in rules if self.first else not rules
+
+    @property
+    def is_line_right(self) -> bool:
+        first = self.first
+        if first is None or first["file"] is None:
+            return False
+        place = Path(first["file"]).name == f"{self.program}.py"
+        return place and first["line"] in planted_lines(self.program)
+
+    @property
+    def is_twin_silent(self) -> bool:
+        """Whether the twin's advice does not name the cause that was mended, or for little."""
+        rules = PLANTED[self.program].rules
+        return all(
+            row["rule"] not in rules or row["saving_share"] <= _LITTLE
+            for row in self.twin_findings
+            if row["rank"]
+        )
+
+
+def _first(findings: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    return next((row for row in findings if row["rank"] == 1), None)
+
+
+def measure(program: str, folder: Path, rounds: int) -> Twins:
+    """Runs what `folder` does not have yet.
+
+    Raises:
+        subprocess.CalledProcessError: a run failed; its output is on stderr.
+    """
+    twins: dict[str, Sequence[str]] = {"planted": (), "mended": PLANTED[program].mended}
+    times = folder / f"{program}.json"
+    seconds: dict[str, list[float]] = {name: [] for name in twins}
+    if times.exists():
+        seconds = json.loads(times.read_text())
+    while len(seconds["mended"]) < rounds:
+        for name, arguments in twins.items():
+            seconds[name].append(_plain(program, arguments, folder))
+    times.write_text(json.dumps(seconds))
+    found = {
+        name: _findings(_recorded(program, name, arguments, folder))
+        for name, arguments in twins.items()
+    }
+    return Twins(program, seconds["planted"], seconds["mended"], found["planted"], found["mended"])
+
+
+def _plain(program: str, arguments: Sequence[str], folder: Path) -> float:
+    done = _run([sys.executable, str(script(program)), *arguments], folder)
+    return float(next(line for line in done.splitlines() if line.startswith(_SAID))[len(_SAID) :])
+
+
+def _recorded(program: str, twin: str, arguments: Sequence[str], folder: Path) -> Path:
+    """The trace of a twin."""
+    directory = folder / f"{program}-{twin}"
+    if not directory.exists():
+        prof = (sys.executable, "-m", "rlscope", "prof", "--quiet", "--no-report")
+        command = (sys.executable, str(script(program)), *arguments)
+        _run([*prof, "-o", str(directory), *command], folder)
+    return directory
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=_LIMIT_S,
+    )
+    return done.stdout
+
+
+def _findings(directory: Path) -> Sequence[Mapping[str, Any]]:
+    from rlscope.analysis.advice import advice
+    from rlscope.opening import load
+
+    found = advice(load(directory))
+    for failure in found.failures:
+        print(f"FAILED rule {failure.rule} on {directory.name}: {failure.reason}", file=sys.stderr)
+    return found.findings

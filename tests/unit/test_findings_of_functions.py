@@ -1,0 +1,80 @@
+"""Advice on time in functions of libraries: at the line that led there, and silent elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, found, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope import registry
+
+LIBRARY = "/lib/python3/site-packages"
+TORCH = f"{LIBRARY}/torch"
+DISTRIBUTION = f"{TORCH}/distributions/distribution.py"
+# Rule, operation, and a function that makes it speak.
+SPEAKING = [
+    ("argument_validation", "inference", (DISTRIBUTION, "Distribution.__init__")),
+    ("argument_validation", "inference", (DISTRIBUTION, "Distribution._validate_sample")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_single_tensor_adamw")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_single_tensor_sgd")),
+    ("checkpoints", "saving", (f"{TORCH}/serialization.py", "save")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
+    ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
+]
+# Functions of the same libraries that are what the rule advises, or nothing that it looks for.
+SILENT = [
+    ("argument_validation", "inference", (f"{TORCH}/distributions/normal.py", "Normal.sample")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_fused_adamw")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_multi_tensor_sgd")),
+    ("checkpoints", "loading", (f"{TORCH}/serialization.py", "load")),
+    ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
+]
+
+
+def rule(name: str):
+    return registry.load(registry.FINDINGS, name)
+
+
+@pytest.mark.parametrize(("name", "operation", "function"), SPEAKING)
+def test_the_line_that_led_to_the_function_is_named(name, operation, function):
+    callers = ((f"{LIBRARY}/between.py", "between"), function, (f"{LIBRARY}/deeper.py", "deeper"))
+    trace = loop_rows(
+        Time(operation, "framework", 3 * SECOND, 7, callers),
+        Time(operation, "python", SECOND, 9, callers),
+        Time(operation, "python", SECOND, 11),
+    )
+    (finding,) = found(rule(name), trace)
+    assert (finding.file, finding.line, finding.operation) == (FILE, 7, operation)
+    price = finding.price
+    assert price is not None
+    assert 3.2 * SECOND < price.saving_ns <= 4 * SECOND
+    assert 2 * SECOND < price.low_ns < price.saving_ns <= price.high_ns
+
+
+@pytest.mark.parametrize(("name", "operation", "function"), SILENT)
+def test_other_functions_are_no_cause(name, operation, function):
+    time = Time(operation, "framework", 4 * SECOND, 7, (function,))
+    assert found(rule(name), loop_rows(time)) == []
+
+
+@pytest.mark.parametrize(("name", "operation", "function"), SPEAKING)
+def test_a_few_readings_are_no_evidence(name, operation, function):
+    time = Time(operation, "python", 3 * SECOND, 7, (function,), readings=3)
+    assert found(rule(name), loop_rows(time)) == []
+
+
+@pytest.mark.parametrize(("name", "operation", "function"), SPEAKING)
+def test_what_waits_meanwhile_is_not_mended(name, operation, function):
+    """Such as saving in which the loop waits for a disk: that is another finding."""
+    time = Time(operation, "wait", 3 * SECOND, 7, (function,))
+    assert found(rule(name), loop_rows(time)) == []
+
+
+def test_a_function_that_calls_itself_counts_once():
+    render = (f"{LIBRARY}/games/world.py", "World.render")
+    (finding,) = found(
+        rule("rendering"), loop_rows(Time("simulation", "python", 2 * SECOND, 7, (render, render)))
+    )
+    assert finding.price is not None
+    assert finding.price.saving_ns == 2 * SECOND

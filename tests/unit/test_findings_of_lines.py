@@ -1,0 +1,298 @@
+"""Advice on lines of the program: loops over tensors, copies, replay, forwards in a row."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis.findings import (
+    needless_gradients,
+    python_replay,
+    single_inference,
+    tensor_loop,
+    uncached_generation,
+    whole_copy,
+)
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+SAMPLE = ("/lib/python3.11/random.py", "Random.sample")
+POLYAK = """\
+def follow(pairs):
+    for online, target in pairs:
+        target.mul_(0.995).add_(0.005 * online)
+
+def update(batch):
+    return batch
+"""
+
+
+# ---- loops over tensors --------------------------------------------------------------------------
+
+
+def polyak(count: int = 40_000, each_ns: int = 50_000, line: int = 3, entries: int = 400):
+    direct = Time("(none)", "framework", 2 * SECOND, line)
+    return loop_rows(
+        direct,
+        Time("simulation", "python", SECOND, 5),
+        entries={"simulation": entries},
+        text=POLYAK,
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", count, count * each_ns)],
+    )
+
+
+def test_a_loop_with_an_operator_for_each_tensor_is_named():
+    (finding,) = found(tensor_loop.RULE, polyak())
+    assert (finding.file, finding.line) == (FILE, 3)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.92 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"count": 800},  # two calls a step are no loop
+        {"count": 40_000, "each_ns": 200_000},  # the arithmetic takes the time
+        {"line": 6},  # not in a loop
+        {"entries": 10_000},  # a few calls in each of many steps
+    ],
+)
+def test_operators_outside_of_such_loops_are_not(silent):
+    assert found(tensor_loop.RULE, polyak(**silent)) == []
+
+
+@pytest.mark.parametrize(
+    "in_place", ["target.data.copy_(online.data)", "target.lerp_(online, 0.1)"]
+)
+@pytest.mark.parametrize("count", [800, 3200])
+def test_an_update_of_a_few_parameters_is_one(in_place, count):
+    """Two calls a step are none, eight are."""
+    trace = loop_rows(
+        Time("(none)", "framework", 2 * SECOND, 2),
+        Time("simulation", "python", SECOND, 5),
+        entries={"simulation": 400},
+        text=f"for online, target in zip(net.parameters(), other.parameters()):\n    {in_place}\n",
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", count, SECOND // 100)],
+    )
+    assert len(found(tensor_loop.RULE, trace)) == (count > 800)
+
+
+def test_layers_of_a_network_are_no_loop_over_tensors():
+    """The program's own line calls modules, and these call the framework."""
+    trace = loop_rows(
+        Time("(none)", "framework", 2 * SECOND, 3, (MODULE,)),
+        entries={"simulation": 1},
+        text=POLYAK,
+        native_call=[calls("(none)", "torch._C._nn:linear", 40_000, 2 * SECOND)],
+    )
+    assert found(tensor_loop.RULE, trace) == []
+
+
+def test_operators_beside_a_network_in_a_loop_are_none():
+    """Such as sampling a token between two forwards."""
+    trace = loop_rows(
+        Time("generation", "framework", 2 * SECOND, 3),
+        Time("generation", "framework", 5 * SECOND, 3, (MODULE,)),
+        text=POLYAK,
+        native_call=[calls("generation", "torch._C._nn:linear", 40_000, SECOND)],
+    )
+    assert found(tensor_loop.RULE, trace) == []
+
+
+def test_the_loop_in_which_environments_step_is_the_training():
+    trace = loop_rows(
+        Time("(none)", "framework", 2 * SECOND, 3),
+        Time("simulation", "python", SECOND, 3),
+        text=POLYAK,
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", 40_000, 2 * SECOND)],
+    )
+    assert found(tensor_loop.RULE, trace) == []
+
+
+# ---- copies of buffers ---------------------------------------------------------------------------
+
+
+def copying(line: str, duration_ns: int = 3 * SECOND):
+    return loop_rows(Time("replay", "python", duration_ns, 1), text=line + "\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.frames = np.concatenate([self.frames[1:], frame[None]])",
+        "buffer = torch.cat((buffer, rows))",
+        "history[key] = np.roll(history[key], -1)",
+        "seen = np.append(seen, value)",
+    ],
+)
+def test_a_buffer_that_is_made_anew_of_itself_is_named(line):
+    (finding,) = found(whole_copy.RULE, copying(line))
+    assert (finding.file, finding.line) == (FILE, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "batch = np.concatenate([first, second])",
+        "frames[at] = frame",
+        "frames = process(frames)",
+        "this is no Python",
+    ],
+)
+def test_other_copies_are_not(line):
+    assert found(whole_copy.RULE, copying(line)) == []
+
+
+def test_a_small_buffer_is_not_worth_a_word():
+    line = "seen = np.append(seen, value)"
+    assert found(whole_copy.RULE, copying(line, SECOND // 10)) == []
+
+
+# ---- replay --------------------------------------------------------------------------------------
+
+
+def replay(stepped_ns: int, rest_ns: int, entries: int = 1000):
+    return loop_rows(
+        Time("replay", "python", stepped_ns, 3, (SAMPLE,)),
+        Time("replay", "python", rest_ns, 8),
+        entries={"replay": entries},
+    )
+
+
+def test_replay_that_python_steps_through_is_named_without_what_indexing_costs():
+    (finding,) = found(python_replay.RULE, replay(3 * SECOND, SECOND))
+    assert (finding.line, finding.operation) == (3, "replay")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
+
+
+def test_replay_that_copies_large_rows_is_not():
+    assert found(python_replay.RULE, replay(SECOND // 2, 3 * SECOND)) == []
+
+
+def test_brief_replay_wins_nothing():
+    (finding,) = found(python_replay.RULE, replay(SECOND, SECOND, entries=100_000))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0
+
+
+# ---- forwards in a row ---------------------------------------------------------------------------
+
+ACTING = """\
+def act(net, observations):
+    return [net(observation) for observation in observations]
+
+def train(env, net):
+    for _ in range(100):
+        action = net(state)
+        state = env.step(action)
+"""
+
+
+def acting(line: int, in_a_row: int):
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, line, (MODULE,)),
+        Time("simulation", "python", SECOND, 7),
+        entries={"inference": 1000},
+        text=ACTING,
+        native_call=[
+            calls("inference", "torch._C._nn:linear", 2000 * in_a_row, 3 * SECOND),
+            calls("inference", "torch:multinomial", 1000 * in_a_row, 3 * SECOND),
+            calls("inference", "torch:stack", 1000, SECOND // 10),
+        ],
+    )
+
+
+def test_forwards_in_a_row_are_worth_a_batch():
+    (finding,) = found(single_inference.RULE, acting(2, 8))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("line", "in_a_row"),
+    [
+        (2, 1),  # one environment
+        (6, 8),  # the loop steps the environment between forwards
+    ],
+)
+def test_a_forward_for_each_step_is_not(line, in_a_row):
+    assert found(single_inference.RULE, acting(line, in_a_row)) == []
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entries: int = 1000):
+    given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
+    given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
+    given += [calls("update", "torch._C._nn:linear", 500, forward_ns)]
+    given += [calls("inference", "torch._C:_set_grad_enabled", switches, 9)] if switches else []
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
+        entries={"inference": entries},
+        text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
+        native_call=given,
+    )
+
+
+def test_gradients_of_inference_that_nobody_needs_are_named():
+    (finding,) = found(needless_gradients.RULE, rollout("if True"))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        rollout("with torch.no_grad()"),  # around more than what was recorded
+        rollout("with inference_mode()"),
+        rollout("if True", switches=2000),  # somebody turns them off
+        rollout("if True", forward_ns=SECOND // 10),  # backwards go through inference
+        rollout("if True", entries=100),  # each step learns from its own inference
+    ],
+)
+def test_gradients_that_are_off_or_needed_are_not(trace):
+    assert found(needless_gradients.RULE, trace) == []
+
+
+# ---- generation ----------------------------------------------------------------------------------
+
+
+def generating(growth_ns: int, tokens: int = 64, generations: int = 5):
+    """Generations whose tokens take 1 ms, and each so much longer than the one before."""
+    lengths = [1_000_000 + place * growth_ns for place in range(tokens)]
+    starts = [sum(lengths[:place]) for place in range(tokens)]
+    whole = sum(lengths)
+    common = {"process_id": 0, "operation_id": 0}
+    linear = {**common, "kind": "call", "name": "torch._C._nn:linear"}
+    return loop_rows(
+        Time("generation", "framework", generations * whole, 3, (MODULE,)),
+        operation_instance=[
+            {**common, "start_ns": turn * whole, "duration_ns": whole}
+            for turn in range(generations)
+        ],
+        event=[
+            {**linear, "start_ns": turn * whole + start, "duration_ns": 1000}
+            for turn in range(generations)
+            for start in starts
+        ],
+        native_call=[calls("generation", "torch._C._nn:linear", tokens * generations, SECOND)],
+    )
+
+
+def test_tokens_that_take_longer_and_longer_are_worth_all_that_grows():
+    (finding,) = found(uncached_generation.RULE, generating(100_000))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "generation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(5 * 100_000 * 64 * 63 / 2, rel=0.02)
+
+
+def test_tokens_of_a_cache_take_the_same():
+    (finding,) = found(uncached_generation.RULE, generating(0))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0
+
+
+def test_a_few_tokens_are_no_evidence():
+    assert found(uncached_generation.RULE, generating(100_000, tokens=8)) == []

@@ -1,0 +1,235 @@
+"""Advice on a disk, threads of operators, compilation, garbage, and messages of processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
+from support.files.relation_rows import SECOND, process, share
+
+from rlscope.analysis.findings import (
+    disk_wait,
+    garbage_collection,
+    many_threads,
+    outside_environment,
+    recompilation,
+    serialization,
+)
+
+# ---- disk ----------------------------------------------------------------------------------------
+
+
+def logging(in_loop_ns: int, *, count: int = 500, kind: str = "disk"):
+    """Waits of 3 s in all threads, of which the loop itself is in so much."""
+    wait = {"process_id": 0, "thread_id": 0, "kind": kind, "function": "posix.fsync"}
+    times = {"count": count, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+    return loop_rows(
+        Time("(none)", "wait", in_loop_ns, 4), wait=[{**wait, **times, "operation": "(none)"}]
+    )
+
+
+def test_a_loop_that_waits_for_the_disk_is_named():
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND))
+    assert (finding.file, finding.line) == (FILE, 4)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND
+
+
+def test_waits_of_a_thread_beside_the_loop_are_worth_nothing():
+    """The loop is in layer wait for 1 ms, whatever other threads wait for."""
+    (finding,) = found(disk_wait.RULE, logging(1_000_000))
+    assert finding.price is not None
+    assert finding.price.saving_ns == 1_000_000
+
+
+def test_what_else_the_function_does_with_files_is_a_part():
+    text = "def note(row):\n    file.write(row)\n    row.sort()\n    os.fsync(file)\nos.remove(a)\n"
+    wait = {"process_id": 0, "thread_id": 0, "kind": "disk", "function": "posix.fsync"}
+    times = {"count": 500, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+    trace = loop_rows(
+        Time("(none)", "wait", 3 * SECOND, 4),
+        *(Time("(none)", "python", SECOND, line) for line in (2, 3, 5)),
+        text=text,
+        wait=[{**wait, **times, "operation": "(none)"}],
+    )
+    (finding,) = found(disk_wait.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 4 * SECOND
+
+
+@pytest.mark.parametrize("silent", [{"count": 2}, {"kind": "pipe"}])
+def test_a_few_waits_or_others_are_no_logging(silent):
+    assert found(disk_wait.RULE, logging(3 * SECOND, **silent)) == []
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+
+def threads(*, others_ns: int, blocked_ns: int | None, text: str = "torch.set_num_threads(16)\n"):
+    state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
+    blocked = {"readings": 400, "blocked_low_ns": 0, "blocked_high_ns": LOOP_NS // 2}
+    return loop_rows(
+        Time("update", "framework", 8 * SECOND, 3),
+        text=text,
+        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=8 * SECOND + others_ns)],
+        thread=[{"process_id": 0, "thread_id": 0, "running_ns": 8 * SECOND}],
+        blocked=[{**state, **blocked, "duration_ns": 8 * SECOND, "blocked_ns": blocked_ns}],
+    )
+
+
+def test_operators_that_wait_for_their_threads_are_named():
+    (finding,) = found(many_threads.RULE, threads(others_ns=5 * SECOND, blocked_ns=2 * SECOND))
+    assert (finding.file, finding.line) == (FILE, 1)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 5 * SECOND
+
+
+def test_without_a_line_that_sets_threads_the_longest_line_is_named():
+    trace = threads(others_ns=5 * SECOND, blocked_ns=2 * SECOND, text="")
+    (finding,) = found(many_threads.RULE, trace)
+    assert (finding.file, finding.line) == (FILE, 3)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"others_ns": 5 * SECOND, "blocked_ns": 0},  # they work for the operators
+        {"others_ns": SECOND // 10, "blocked_ns": 2 * SECOND},  # there are none
+        {"others_ns": 5 * SECOND, "blocked_ns": None},  # nobody asked the kernel
+    ],
+)
+def test_threads_that_work_are_not(silent: dict[str, Any]):
+    assert found(many_threads.RULE, threads(**silent)) == []
+
+
+# ---- compilation ---------------------------------------------------------------------------------
+
+
+def compiled(count: int):
+    row = {"process_id": 0, "compiler": "torch.compile", "function": "forward", "count": count}
+    return loop_rows(compilation=[{**row, "file": FILE, "line": 9, "total_ns": 4 * SECOND}])
+
+
+def test_a_function_that_is_compiled_again_and_again_is_named():
+    (finding,) = found(recompilation.RULE, compiled(40))
+    assert (finding.file, finding.line) == (FILE, 9)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND * 39 / 40)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
+    assert found(recompilation.RULE, compiled(count)) == []
+
+
+# ---- garbage -------------------------------------------------------------------------------------
+
+
+def collecting(*, text: str = "", reason: str = "collection"):
+    state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "python"}
+    return loop_rows(
+        Time("update", "python", 6 * SECOND, 4),
+        text=text,
+        idle=[{**state, "reason": reason, "duration_ns": 3 * SECOND}],
+    )
+
+
+def test_collections_are_named_at_the_line_of_the_operation_with_most_of_them():
+    (finding,) = found(garbage_collection.RULE, collecting())
+    assert (finding.operation, finding.line) == ("update", 4)
+    assert "gc.collect" not in finding.fix
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
+
+
+def test_collections_that_the_program_asks_for_are_named_where_it_does():
+    text = "batch = rollout.collect()\nupdate(batch)\ngc.collect()\n"
+    (finding,) = found(garbage_collection.RULE, collecting(text=text))
+    assert (finding.file, finding.line) == (FILE, 3)
+    assert "gc.collect" in finding.fix
+
+
+def test_a_loop_that_collects_nothing_gets_no_advice():
+    assert found(garbage_collection.RULE, collecting(reason="python")) == []
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def messages(*, pickled_ns: int = SECOND, wait_ns: int = 4 * SECOND, work_ns: int = SECOND):
+    """A worker pickles 1,000 messages, for which the loop waits."""
+    pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
+    wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
+    return loop_rows(
+        Time("(none)", "wait", wait_ns, 4),
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
+        more_breakdown=[share(1, "simulation", "python", work_ns, stage="whole")],
+        wait=[
+            {
+                **wait,
+                "operation": "(none)",
+                "peer_process_id": 1,
+                "count": 1000,
+                "duration_ns": wait_ns,
+                "self_ns": wait_ns,
+            }
+        ],
+        native_call=[
+            {**pickling, "process_id": 1, "function": "pickle:Pickler.dump"}
+            | {"duration_ns": pickled_ns},
+            {**pickling, "process_id": 1, "function": "gc:generation 2"}
+            | {"duration_ns": 9 * SECOND},
+        ],
+        operation=[
+            {"operation_id": 0, "path": "update", "source": "automatic"},
+            {"operation_id": 1, "path": "simulation", "source": "automatic"},
+        ],
+    )
+
+
+def test_large_messages_are_worth_what_the_loop_waits_beside_the_steps():
+    (finding,) = found(serialization.RULE, messages())
+    assert (finding.file, finding.line) == (FILE, 4)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
+
+
+def test_small_messages_are_not():
+    assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
+
+
+def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
+    (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def outside(*, role: str = "program", wait_ns: int = SECOND, steps: int = 20_000):
+    wait = {"process_id": 0, "kind": "pipe", "operation": "simulation", "peer_process_id": 1}
+    return loop_rows(
+        Time("simulation", "wait", wait_ns, 4),
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS, role=role)],
+        wait=[{**wait, "count": steps, "duration_ns": wait_ns, "self_ns": wait_ns}],
+    )
+
+
+def test_steps_that_are_messages_to_a_program_are_worth_the_messages():
+    (finding,) = found(outside_environment.RULE, outside(wait_ns=3 * SECOND))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 4, "simulation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == 20_000 * 100_000
+
+
+def test_what_the_program_works_itself_cannot_be_won():
+    (finding,) = found(outside_environment.RULE, outside(wait_ns=5 * SECOND, steps=100))
+    assert finding.price is not None
+    assert finding.price.high_ns <= 100 * 200_000
+
+
+@pytest.mark.parametrize("silent", [{"role": "environment worker"}, {"steps": 3}])
+def test_workers_and_a_few_messages_are_not(silent):
+    assert found(outside_environment.RULE, outside(**silent)) == []

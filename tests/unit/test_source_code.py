@@ -1,0 +1,78 @@
+"""What rules read in the program's own text."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from rlscope.analysis.source_code import Source
+
+PROGRAM = Source(
+    ast.parse(
+        textwrap.dedent(
+            """\
+            for step in range(9):
+                def act(state):
+                    return net(state)
+                values = [net(state)
+                          for state in states]
+                while True:
+                    gc.collect()
+
+            @torch.no_grad()
+            def evaluate(net):
+                return net(1)
+
+            with torch.inference_mode(), other:
+                rollout.collect()
+            """
+        )
+    )
+)
+NOTHING = Source(None)
+
+
+@pytest.mark.parametrize(
+    ("line", "loop"),
+    [
+        (1, (1, 7)),
+        (3, None),  # the loop is around the function
+        (4, (4, 5)),
+        (7, (6, 7)),
+        (11, None),
+        (99, None),
+    ],
+)
+def test_the_innermost_loop_of_a_line(line, loop):
+    assert PROGRAM.loop_at(line) == loop
+
+
+@pytest.mark.parametrize(("line", "inside"), [(4, True), (5, True), (7, False), (11, False)])
+def test_which_lines_are_in_a_comprehension(line, inside):
+    assert PROGRAM.is_in_comprehension(line) is inside
+
+
+@pytest.mark.parametrize(("line", "under"), [(11, True), (14, True), (7, False)])
+def test_what_a_line_is_under(line, under):
+    assert PROGRAM.is_under(line, {"no_grad", "inference_mode"}) is under
+
+
+def test_where_a_function_of_a_module_is_called():
+    assert PROGRAM.call_of("collect", owner="gc") == 7
+    assert PROGRAM.call_of("collect", owner="os") is None
+    assert PROGRAM.call_of("net") == 3
+
+
+def test_the_function_of_a_line():
+    assert PROGRAM.function_at(3) == (2, 3)
+    assert PROGRAM.function_at(7) is None
+
+
+def test_of_a_text_that_is_not_there_nothing_is_known():
+    assert NOTHING.loop_at(1) is None
+    assert NOTHING.function_at(1) is None
+    assert NOTHING.call_of("net") is None
+    assert not NOTHING.is_under(1, {"no_grad"})
+    assert NOTHING.copies_itself(1, {"cat"}) is None
