@@ -52,7 +52,7 @@ def _inside(finding: Shown) -> str:
         finding.evidence,
         f"Fix: {finding.fix}",
         finding.no_effect,
-        f"{finding.seconds}. {finding.bound}" if finding.high else finding.bound,
+        f"Worth {finding.seconds} of the loop. {finding.bound}" if finding.high else finding.bound,
     ]
     paragraphs = "".join(f"<p>{prose(each)}</p>" for each in texts)
     return f'<div class="inside">{_code(finding.code)}{paragraphs}{_sql(finding.sql)}</div>'

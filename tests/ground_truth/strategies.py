@@ -117,8 +117,11 @@ FLAVOURS: dict[str, dict[Kind, int]] = {
     "iterations": {Kind.ITERATION: 20, Kind.PHASE: 10},
     "automatic": {Kind.AUTO_SEGMENT: 90, Kind.AUTO_RESOLVE: 50, Kind.ENTER: 2, Kind.EXIT: 2},
     "evaluations": {},
+    "polls": {},
     "everything": {},
 }
+POLLED = ("sleep|posix.read", "sleep|posix.read", "pipe 7|posix.read")
+"""A poll that timed out, and the same that got something."""
 
 
 def _item_of_evaluation(place: int) -> st.SearchStrategy[Item]:
@@ -131,6 +134,13 @@ def _item_of_evaluation(place: int) -> st.SearchStrategy[Item]:
     return _item(Kind.AUTO_SEGMENT if place < 9 else Kind.AUTO_RESOLVE)
 
 
+def _item_of_polls(place: int) -> st.SearchStrategy[Item]:
+    if place < 7:
+        drawn = st.tuples(st.sampled_from(POLLED), st.sampled_from((1, 10, 50)))
+        return drawn.map(lambda each: Item(0, Kind.CALL, *each))
+    return _item((Kind.ENTER, Kind.EXIT, Kind.CALL)[place - 7])
+
+
 def _items(flavour: str) -> st.SearchStrategy[Item]:
     weights = {**WEIGHTS, **FLAVOURS[flavour]}
     return st.sampled_from([kind for kind, n in weights.items() for _ in range(n)]).flatmap(_item)
@@ -138,6 +148,7 @@ def _items(flavour: str) -> st.SearchStrategy[Item]:
 
 ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
 ITEMS["evaluations"] = st.integers(0, 9).flatmap(_item_of_evaluation)
+ITEMS["polls"] = st.integers(0, 9).flatmap(_item_of_polls)
 
 
 # In a training loop names occur again, and some pauses are long. Learning is rare: nothing is set

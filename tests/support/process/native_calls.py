@@ -17,6 +17,7 @@ CALL, CALL_BEGIN, CALL_END, CALLBACK_BEGIN, CALLBACK_END = range(15, 20)
 PRELUDE = """\
 import os
 os.environ["RLSCOPE_INTERCEPT"] = "off"  # the engine is driven by the test
+os.environ["RLSCOPE_GC"] = "0"  # collections come when they like
 import rlscope as rls
 from rlscope import _runtime
 """
