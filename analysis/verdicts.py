@@ -79,6 +79,8 @@ _WIDE_INTERVAL = 0.2
 # Share of the loop that a finding wins at least, and of the run that something takes once.
 NOTABLE_SAVING = 0.01
 _NOTABLE_ONCE = 0.05
+# Share of the loop that its largest state takes at least, to be named.
+_NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
 # Readings of a stack that are enough for a finding.
@@ -540,6 +542,11 @@ def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
 def is_finding_leading(finding: Row, loop_ns: int) -> bool:
     """Whether the best finding surely wins so much that a report begins with it."""
     return bool(finding["saving_low_ns"] >= _LEADING_SAVING * loop_ns)
+
+
+def is_state_named(state_ns: int, loop_ns: int) -> bool:
+    """Whether a loop is in its largest state for so long that this says what it does."""
+    return state_ns >= _NAMED_STATE * loop_ns
 
 
 def are_iterations_enough(iterations: int) -> bool:

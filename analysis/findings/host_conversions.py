@@ -101,7 +101,8 @@ def _title(rows: Sequence[Row], calls: int) -> str:
 
 def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
     each_ns = sum(row["self_ns"] for row in rows) / calls
-    return f"{count(round(calls / iterations))} in an iteration, {duration(each_ns)} each."
+    each = f"{count(round(calls / iterations))} in an iteration, {duration(each_ns)} each"
+    return f"{each}. The price has the Python around them, too."
 
 
 def _price(

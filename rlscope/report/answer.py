@@ -77,6 +77,8 @@ class Answer:
     sentence: str
     """What to mend first, where, and what it is worth; or that there is nothing. "": it cannot be
     said of this run."""
+    is_first: bool
+    """Whether the sentence is about the first finding."""
     findings: Sequence[Shown]
     """All of them, the best first."""
     rest: str
@@ -89,22 +91,24 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     """The answer with at most so many findings; raises RlscopeError as analysis does."""
     found = advice.advice(trace)
     if found.loop is None or not headline.is_sound(trace):
-        return Answer("", (), "", [*map(_failure, found.failures)])
+        return Answer("", False, (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
     names = source_names.short(row["file"] for row in rows if row["file"])
+    first = next((row for row in rows if row["rank"] is not None), None)
+    is_first = first is not None and verdicts.is_finding_leading(first, found.loop.loop_ns)
     return Answer(
-        sentence=_sentence(trace, found.loop, rows, names),
+        sentence=_leading(first, names)
+        if first is not None and is_first
+        else _nothing(trace, found.loop, first),
+        is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
         rest=_rest(len(rows) - len(shown), rows),
         failures=[*map(_failure, found.failures)],
     )
 
 
-def _sentence(trace: Trace, loop: Loop, rows: Sequence[Row], names: source_names.Names) -> str:
-    first = next((row for row in rows if row["rank"] is not None), None)
-    if first is None or not verdicts.is_finding_leading(first, loop.loop_ns):
-        return _nothing(trace, loop, first)
+def _leading(first: Row, names: source_names.Names) -> str:
     place = _place(first, names)
     where = f" ({place})" if place else ""
     title = _capital(units.visible(first["title"]))
@@ -115,13 +119,20 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
         return ""
-    state = critical_loop.states(trace, loop).to_dicts()[0]
-    share = units.share(state["duration_ns"], loop.loop_ns)
-    spends = f"spends {share} in {_state_name(state)}."
+    spends = _spends(trace, loop)
     if best is None:
-        return f"Nothing here is surely worth your time: the loop {spends}"
+        return f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."
     most = units.share(_part(best, "saving_high_ns"), 1)
-    return f"Nothing here is worth more than {most} of the loop, which {spends}"
+    return f"Nothing here is worth more than {most} of the loop{spends and f', which {spends}'}."
+
+
+def _spends(trace: Trace, loop: Loop) -> str:
+    """ "spends 91.0 % in the simulator's own code"; "" it is in nothing for long."""
+    state = critical_loop.states(trace, loop).to_dicts()[0]
+    if not verdicts.is_state_named(state["duration_ns"], loop.loop_ns):
+        return ""
+    share = units.share(state["duration_ns"], loop.loop_ns)
+    return f"spends {share} in {_state_name(state)}"
 
 
 def _state_name(state: Row) -> str:

@@ -66,6 +66,13 @@ def test_where_nothing_is_sure_the_sentence_says_what_the_loop_does(rules, vague
     )
 
 
+def test_a_loop_that_is_in_nothing_for_long_has_no_state_named(rules):
+    rules(one=[])
+    loop = [share(0, f"part {n}", "python", SECOND) for n in range(11)]
+    sentence = answer.read(trace(iterations=20, breakdown=loop)).sentence
+    assert sentence == "Nothing here is surely worth your time."
+
+
 def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
     rules(one=[])
     assert answer.read(trace(iterations=19)).sentence == ""

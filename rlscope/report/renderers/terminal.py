@@ -33,13 +33,14 @@ from rlscope.report import (
     units,
     utilisation,
 )
+from rlscope.report.answer import Answer
 from rlscope.report.screen import cells, wrapped
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 # The screen: rows of the two tables and sentences of each kind, at most 45 lines (CUDA: 9 more).
-_OPERATIONS = 7  # and up to four rows of time outside operations
+_OPERATIONS = 6  # and up to four rows of time outside operations
 _PROCESSES = 4
 _SENTENCES = 2
 _LOSSES = 3
@@ -77,8 +78,10 @@ render = render_summary
 def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
-    yield [*wrapped(first, width), summary.run, *wrapped([summary.sentence], width), ""]
-    yield _finding_block(trace, width)
+    found = answer.read(trace, most=limits.FINDINGS)
+    says = [each for each in (found.sentence, summary.sentence) if each]
+    yield [*wrapped(first, width), summary.run, *wrapped(says, width), ""]
+    yield _finding_block(found, width)
     (facts,) = coverage.coverage(trace).to_dicts()
     yield from _operation_block(trace, facts, width)
     yield wrapped(
@@ -103,13 +106,13 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     yield wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 
 
-def _finding_block(trace: Trace, width: int) -> list[str]:
-    """What to mend first, a sentence each."""
-    found = answer.read(trace, most=limits.FINDINGS)
+def _finding_block(found: Answer, width: int) -> list[str]:
+    """What to mend first, a sentence each, but what the first sentence says already."""
+    left = found.findings[1:] if found.is_first else found.findings
     rest = [found.rest] if found.findings and found.rest.startswith("`") else []
     failed = [f"! {each}" for each in found.failures]
-    lines = wrapped([*answer.texts(found.findings), *rest, *failed], width)
-    return ["Findings:", *lines, ""] if lines else []
+    lines = wrapped([*answer.texts(left), *rest, *failed], width)
+    return ["Other findings:" if found.is_first else "Findings:", *lines, ""] if lines else []
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
