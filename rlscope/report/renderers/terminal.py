@@ -78,10 +78,10 @@ render = render_summary
 def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
-    found = answer.read(trace, most=limits.FINDINGS)
-    says = [each for each in (found.sentence, summary.sentence) if each]
+    advised = answer.read(trace, most=limits.FINDINGS)
+    says = [each for each in (advised.sentence, summary.sentence) if each]
     yield [*wrapped(first, width), summary.run, *wrapped(says, width), ""]
-    yield _finding_block(found, width)
+    yield _finding_block(advised, width)
     (facts,) = coverage.coverage(trace).to_dicts()
     yield from _operation_block(trace, facts, width)
     yield wrapped(
