@@ -123,7 +123,8 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
     if best is None:
         return f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."
     most = units.share(_part(best, "saving_high_ns"), 1)
-    return f"Nothing here is worth more than {most} of the loop{spends and f', which {spends}'}."
+    which = spends and f", which {spends}"
+    return f"Nothing here is surely worth more than {most} of the loop{which}."
 
 
 def _spends(trace: Trace, loop: Loop) -> str:
@@ -152,7 +153,7 @@ def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
         title=_capital(units.visible(row["title"])),
         place=_place(row, names),
         price=_price(row),
-        worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look: "),
+        worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look, "),
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
@@ -185,7 +186,7 @@ def _price(row: Row) -> str:
         )
     )
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
-        return f"a look: up to {high}{_OF_LOOP}"
+        return f"a look, up to {high}{_OF_LOOP}"
     return f"{share}{_OF_LOOP} ({low.removesuffix(' %')} to {high})"
 
 

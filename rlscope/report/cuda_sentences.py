@@ -81,21 +81,6 @@ def problems(rows: Rows) -> list[str]:
     return [f"rlscope did not record all of CUDA: {units.visible(row['problem'])}." for row in rows]
 
 
-def operations(rows: Rows) -> list[str]:
-    """Rows of `cuda_operation`: GPU time seen from both ends of a launch."""
-    shown = [
-        f"{units.label(units.operation(row['operation']))} {units.duration(row['launched_ns'])} / "
-        f"{units.duration(row['while_ns'])}"
-        for row in rows
-        if row["launched_ns"] or row["while_ns"]
-    ]
-    return (
-        [f"GPU time by operation, launched by it / while it ran: {', '.join(shown)}."]
-        if shown
-        else []
-    )
-
-
 def kernels(rows: Rows) -> list[str]:
     """Rows of `cuda_kernel`: the longest of each operation."""
     named = [row for row in rows if row["function"] is not None]
@@ -106,24 +91,3 @@ def kernels(rows: Rows) -> list[str]:
         for row in named
     ]
     return [f"Longest kernels: {', '.join(shown)}."] if shown else []
-
-
-def copies(rows: Rows) -> list[str]:
-    """Rows of `cuda_copy`: "Copies: host to device (pageable) 12.0 MiB (40 x, 3.00 ms), ..."."""
-    shown = [
-        f"{words(row['direction'])} ({row['memory']}) {units.size(row['bytes'])} "
-        f"({units.count(row['copies'])} x, {units.duration(row['duration_ns'])})"
-        for row in rows
-    ]
-    return [f"Copies: {', '.join(shown)}."] if shown else []
-
-
-def syncs(rows: Rows) -> list[str]:
-    """Rows of `cuda_sync`: which operations waited for the GPU."""
-    shown = [
-        f"{units.label(units.operation(row['operation']))} {units.duration(row['waiting_ns'])} of "
-        f"{units.duration(row['duration_ns'])} ({units.count(row['calls'])} x {row['kind']})"
-        for row in rows
-        if row["operation"] is not None and row["waiting_ns"]
-    ]
-    return [f"Waits for the GPU: {', '.join(shown)}."] if shown else []

@@ -54,6 +54,11 @@ def _cost(name: str, expect_s: float, run: Run, **options: object) -> Step:
     return Step(name, expect_s, MOST_COST_S, functools.partial(run, **options), "cost")
 
 
+def _setting(name: str, expect_s: float, run: Run, **options: object) -> Step:
+    """A step about a way of using CUPTI that rlscope could choose instead."""
+    return Step(name, expect_s, MOST_COST_S, functools.partial(run, **options), "settings")
+
+
 MOST_COST_S = 90.0
 
 PLAN = [
@@ -115,7 +120,8 @@ PLAN = [
     _step("golden-loops", 70, data_steps.golden_loops),
     _step("hardware-trace", 3, capture_steps.hardware_trace),
     _step("interposed", 8, capture_steps.interposed),
-    # What does recording cost, by turns inside of one process? (--first cost)
+    # What does recording cost, by turns inside of one process? (--first cost) Which way of using
+    # CUPTI would cost less? (--first settings)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
     _cost("cost-share-dqn", 60, turn_steps.shared, loop="dqn"),
@@ -123,29 +129,29 @@ PLAN = [
     _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
     _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
     _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),
-    _cost("cost-calls-sac", 30, cupti_steps.settings, loop="sac", group="calls"),
-    _cost("cost-records-sac", 30, cupti_steps.settings, loop="sac", group="records"),
+    _setting("cost-calls-sac", 30, cupti_steps.settings, loop="sac", group="calls"),
+    _setting("cost-records-sac", 30, cupti_steps.settings, loop="sac", group="records"),
     _cost("cost-launches", 22, turn_steps.recorded, loop="launches"),
     _cost("profiler-sac", 24, turn_steps.profiled, loop="sac"),
-    _cost("cost-interposed-sac", 28, cupti_steps.interposed, loop="sac"),
+    _setting("cost-interposed-sac", 28, cupti_steps.interposed, loop="sac"),
     _cost("cost-sampling-cached", 36, turn_steps.recorded, loop="sampling-cached"),
     _cost("cost-dqn", 36, turn_steps.recorded, loop="dqn"),
     _cost("cost-ppo-vector", 36, turn_steps.recorded, loop="ppo-vector"),
     _cost("cost-ppo-pixels", 36, turn_steps.recorded, loop="ppo-pixels"),
     _cost("cost-sampling", 36, turn_steps.recorded, loop="sampling"),
-    _cost("cost-flush-sac", 42, cupti_steps.settings, loop="sac", group="flush"),
-    _cost("cost-attributes-sac", 66, cupti_steps.processes, loop="sac"),
+    _setting("cost-flush-sac", 42, cupti_steps.settings, loop="sac", group="flush"),
+    _setting("cost-attributes-sac", 66, cupti_steps.processes, loop="sac"),
     _cost("cost-off-launches", 20, cupti_steps.stages, loop="launches"),
     _cost("profiler-dqn", 24, turn_steps.profiled, loop="dqn"),
     _cost("profiler-sampling-cached", 24, turn_steps.profiled, loop="sampling-cached"),
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
-    _cost("cost-share-launches", 55, turn_steps.shared, loop="launches"),
-    _cost("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
-    _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
-    _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),
-    _cost("cost-interposed-launches", 15, cupti_steps.interposed, loop="launches"),
+    _setting("cost-share-launches", 55, turn_steps.shared, loop="launches"),
+    _setting("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
+    _setting("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
+    _setting("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),
+    _setting("cost-interposed-launches", 15, cupti_steps.interposed, loop="launches"),
 ]
 
 GROUPS = sorted({step.group for step in PLAN} - {""})

@@ -142,7 +142,7 @@ def test_events_of_a_process_are_what_begins_windows_or_not(tmp_path: Path) -> N
 def test_an_automatic_iteration_is_what_precedes_the_programs_own() -> None:
     rows = sweep(process(iteration(10, automatic=True), iteration(30), iteration(40)))["iteration"]
     assert rows == [
-        Iteration(0, 10, 20, True, "automatic"),
-        Iteration(1, 30, 10, True, "explicit"),
-        Iteration(2, 40, 60, False, "explicit"),
+        Iteration(0, 10, 20, True, True, "automatic"),
+        Iteration(1, 30, 10, True, True, "explicit"),
+        Iteration(2, 40, 60, False, False, "explicit"),
     ]

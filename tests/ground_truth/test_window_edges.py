@@ -29,7 +29,7 @@ def test_an_iteration_of_an_earlier_window_does_not_reach_the_end_of_the_process
 
 def test_an_iteration_recorded_just_before_a_start_at_its_time_is_in_the_window() -> None:
     rows = sweep(process(iteration(4), window_start(4), enter(5, "act")))
-    assert rows["iteration"] == [Iteration(0, 4, 6, False, "explicit")]
+    assert rows["iteration"] == [Iteration(0, 4, 6, False, False, "explicit")]
     assert [row.iteration for row in rows["operation_instance"]] == [0]
 
 

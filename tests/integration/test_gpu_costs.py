@@ -128,7 +128,7 @@ def test_what_each_way_to_turn_it_off_leaves_is_what_is_planted(
 def test_what_stays_is_told_beside_a_process_without_cupti(
     figures: Callable[[str], Figures],
 ) -> None:
-    found = figures("cost-twins-launches", "cost-share-launches")
+    found = figures("cost-twins-launches")
     assert found["refused"] == {}
     counts = found["counts_per_iteration"]
     assert counts["on"]["kernels"] == [LAUNCHES, LAUNCHES]
@@ -141,7 +141,7 @@ def test_what_stays_is_told_beside_a_process_without_cupti(
 
 @pytest.mark.slow
 def test_only_finalizing_frees_what_stays(figures: Callable[[str], Figures]) -> None:
-    found = figures("cost-twins-launches", "cost-share-launches")["against_never"]
+    found = figures("cost-twins-launches")["against_never"]
     left = {mode: each["cpu"]["median"] for mode, each in found.items()}
     assert left["on"] > left["unsubscribed"] > 2 * abs(left["finalized"])
 

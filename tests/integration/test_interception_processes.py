@@ -71,7 +71,7 @@ def test_processes_of_multiprocessing_count_their_own(
     program = tmp_path / "program.py"
     program.write_text(SPAWNING.format(folder=str(Path(library).parent), method=method))
     options = ["-o", directory, "--simulator", "sample"]
-    environ = untraced_environment()
+    environ = untraced_environment() | {"RLSCOPE_GC": "0"}  # collections come when they like
     done = traced.run(*options, traced.python, str(program), env=environ)
     assert done.returncode == 0, done.stderr
     with load(directory) as trace:

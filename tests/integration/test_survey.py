@@ -70,6 +70,7 @@ while not pathlib.Path("go").exists():
 """
 PATIENCE = 60.0
 VERBS = (
+    ["advise"],
     ["export", "-o", "exported.json"],
     ["info"],
     ["query", "SELECT 1"],

@@ -48,8 +48,8 @@ def test_the_sentence_has_cause_line_and_price(rules):
 def test_a_small_saving_does_not_lead(rules):
     rules(one=[finding(seconds(0.2, 0.15, 0.25))])
     assert answer.read(trace(iterations=20)).sentence == (
-        "Nothing here is worth more than 2.5 % of the loop, which spends 100.0 % in Python in"
-        " learning."
+        "Nothing here is surely worth more than 2.5 % of the loop, which spends 100.0 % in Python"
+        " in learning."
     )
 
 
@@ -81,7 +81,7 @@ def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
 def test_a_price_that_reaches_zero_is_worth_a_look(rules):
     rules(one=[finding(seconds(2, -1, 5))])
     (shown,) = answer.read(trace()).findings
-    assert (shown.rank, shown.price, shown.low) == ("", "a look: up to 50.0 % of the loop", 0)
+    assert (shown.rank, shown.price, shown.low) == ("", "a look, up to 50.0 % of the loop", 0)
 
 
 def test_the_code_around_the_line_is_shown_without_its_margin(rules):

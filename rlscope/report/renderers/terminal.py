@@ -45,7 +45,7 @@ _PROCESSES = 4
 _SENTENCES = 2
 _LOSSES = 3
 _FOUND = 4
-_GPU_OPERATIONS = 2
+_GPU_OPERATIONS = 1
 _GPUS = 2
 _THREADS = 1
 _LINES = 3
@@ -78,10 +78,9 @@ render = render_summary
 def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
-    advised = answer.read(trace, most=limits.FINDINGS)
-    says = [each for each in (advised.sentence, summary.sentence) if each]
-    yield [*wrapped(first, width), summary.run, *wrapped(says, width), ""]
-    yield _finding_block(advised, width)
+    yield [*wrapped(first, width), summary.run]
+    yield _finding_block(answer.read(trace, most=limits.FINDINGS), width)
+    yield [*wrapped([summary.sentence], width), ""]
     (facts,) = coverage.coverage(trace).to_dicts()
     yield from _operation_block(trace, facts, width)
     yield wrapped(
@@ -107,12 +106,13 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
 
 
 def _finding_block(found: Answer, width: int) -> list[str]:
-    """What to mend first, a sentence each, but what the first sentence says already."""
+    """What to mend first: the answer, and a line for each finding that is not all of it."""
+    answered = [found.sentence] if found.sentence else []
     left = found.findings[1:] if found.is_first else found.findings
     rest = [found.rest] if found.findings and found.rest.startswith("`") else []
     failed = [f"! {each}" for each in found.failures]
-    lines = wrapped([*answer.texts(left), *rest, *failed], width)
-    return ["Other findings:" if found.is_first else "Findings:", *lines, ""] if lines else []
+    others = [*answer.texts(left), *rest, *failed]
+    return wrapped([*answered, *others], width) + [""] * bool(others)
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
@@ -194,21 +194,17 @@ def _clusters(trace: Trace) -> list[str]:
 
 
 def _cuda(trace: Trace) -> list[str]:
-    """GPU time, launches, copies and waiting; or in one line why there is none."""
+    """GPU time, launches and kernels; or in one line why there is none."""
     absent = [f"No CUDA: {reason}." for (reason,) in cuda.absence(trace)]
-    operations = cuda.operations(trace, operations=_GPU_OPERATIONS).to_dicts()
-    if not operations:
+    if not cuda.operations(trace, operations=1).to_dicts():
         return absent
     return [
         *absent,
         *cuda_sentences.problems(cuda.problems(trace, rows=1).to_dicts()),
         *cuda_sentences.totals(cuda.total(trace).to_dicts()),
-        *cuda_sentences.operations(operations),
         *cuda_sentences.kernels(
             cuda.kernels(trace, kernels=1, operations=_GPU_OPERATIONS).to_dicts()
         ),
-        *cuda_sentences.copies(cuda.copies(trace).to_dicts()[:_GPU_OPERATIONS]),
-        *cuda_sentences.syncs(cuda.syncs(trace, rows=_GPU_OPERATIONS).to_dicts()),
     ]
 
 
