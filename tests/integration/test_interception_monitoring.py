@@ -48,7 +48,10 @@ def _record(
     assert done.returncode == 0, done.stderr
     with load(directory) as trace:
         ((facts,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
-        rows = trace.sql("SELECT function, calls::INT FROM native_call WHERE operation = 'all'")
+        rows = trace.sql(
+            "SELECT function, calls::INT FROM native_call"
+            " WHERE operation = 'all' AND function NOT LIKE 'gc:%'"
+        )
         assert json.loads(facts)["engine"] == "monitoring"
         return dict(rows)
 

@@ -37,7 +37,7 @@ def _calls(directory: str) -> dict[str, tuple[str, int]]:
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT function, layer, SUM(calls)::BIGINT FROM native_call "
-            "WHERE operation <> '(none)' GROUP BY ALL"
+            "WHERE operation <> '(none)' AND function NOT LIKE 'gc:%' GROUP BY ALL"
         )
     return {function: (layer, calls) for function, layer, calls in rows}
 
