@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement
+from rlscope.analysis import statement, verdicts
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -39,17 +39,20 @@ class FunctionTime:
 
 
 def of_functions(
-    trace: Trace, loop: Loop, functions: Sequence[str], operations: Sequence[str] = ()
+    trace: Trace, loop: Loop, functions: Sequence[str], operations: Sequence[str] | None = None
 ) -> FunctionTime | None:
-    """`functions`: regular expressions, each of a file, a colon and a function. None: no line of
-    the program's own led to a call, in any of `operations` (none: in all)."""
+    """`functions`: regular expressions, each of a file, a colon and a function. `operations`: the
+    paths in which they count; None: all. The answer is None if no line of the program's own led to
+    a call, or if too few readings say so."""
+    if operations is not None and not operations:
+        return None
     asked = {
         "process_id": loop.process_id,
         "functions": list(functions),
-        "operations": list(operations),
+        "operations": list(operations or ()),
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    if not rows:
+    if not verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
         return None
     return FunctionTime(
         time=estimate_of(rows),

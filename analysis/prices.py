@@ -34,6 +34,10 @@ class Price:
         """A part of it, which is itself known with an interval."""
         return Price(self.saving_ns * value, self.low_ns * low, self.high_ns * high)
 
+    def times(self, factor: float) -> Price:
+        """So many of it, or such a part."""
+        return self.part(factor, factor, factor)
+
     def less(self, cost: Price) -> Price:
         """Without what has to be paid instead."""
         below = math.hypot(self.saving_ns - self.low_ns, cost.high_ns - cost.saving_ns)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
@@ -27,7 +26,7 @@ _SAVES = (
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, _SAVES)
-    if found is None or not verdicts.are_readings_enough(found.readings):
+    if found is None:
         return
     yield Finding(
         title=f"saving takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",

@@ -56,7 +56,7 @@ def _price(row: dict[str, Any], work: Price) -> Price:
     """The limit of vectorising: so many cores share the work, and each step sends messages."""
     shared = 1 - 1 / max(row["cores"] or 1, 1)
     messages_ns = row["steps"] * _ROUND_TRIP_NS
-    return work.part(shared, shared, shared).less(Price(messages_ns, 0, 2 * messages_ns))
+    return work.times(shared).less(Price(messages_ns, 0, 2 * messages_ns))
 
 
 RULE = Rule(_find)

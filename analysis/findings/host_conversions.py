@@ -122,7 +122,7 @@ def _price(
     whole = prices.of_spread(spread(trace, loop, operation=operation))
     part = min(calls_ns / whole.saving_ns, 1) if whole.saving_ns else 0
     left_ns = sum(row["calls"] for row in rows) * _CHEAPEST_NS
-    return whole.part(part, part, part).less(Price(left_ns, left_ns / 2, 2 * left_ns))
+    return whole.times(part).less(Price(left_ns, left_ns / 2, 2 * left_ns))
 
 
 def _is_pure(text: str) -> bool:

@@ -36,7 +36,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Load the environment into this process, or let a message carry several steps or "
             "environments.",
             no_effect="No effect where the other program works for most of a step.",
-            price=_MESSAGES.part(*3 * (row["steps"],)).within(row["wait_ns"]),
+            price=_MESSAGES.times(row["steps"]).within(row["wait_ns"]),
             operation=row["operation"],
             **lines.place_of(
                 lines.operation_lines(

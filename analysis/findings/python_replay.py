@@ -27,8 +27,8 @@ _INDEXING = Price(20_000, 5_000, 50_000)
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, "replay")
-    stepped = of_functions(trace, loop, _ONE_BY_ONE, operations) if operations else None
-    if stepped is None or not verdicts.are_readings_enough(stepped.readings):
+    stepped = of_functions(trace, loop, _ONE_BY_ONE, operations)
+    if stepped is None:
         return
     asked = {"process_id": loop.process_id, "operations": operations}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
@@ -44,14 +44,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Keep each field in one array, and index it with the rows of the batch.",
         no_effect="No effect where a transition is so large that copying it takes the time.",
-        price=time.less(
-            Price(
-                *(
-                    each * entries
-                    for each in (_INDEXING.saving_ns, _INDEXING.low_ns, _INDEXING.high_ns)
-                )
-            )
-        ),
+        price=time.less(_INDEXING.times(entries)),
         operation=first["operation"],
         file=first["file"],
         line=first["line"],

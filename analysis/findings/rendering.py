@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import groups, verdicts
+from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
@@ -24,8 +24,8 @@ _DRAWS = (
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, SIMULATION)
-    found = of_functions(trace, loop, _DRAWS, operations) if operations else None
-    if found is None or not verdicts.are_readings_enough(found.readings):
+    found = of_functions(trace, loop, _DRAWS, operations)
+    if found is None:
         return
     yield Finding(
         title=f"the environment draws for {share(found.time.saving_ns, loop.loop_ns)} of the loop",

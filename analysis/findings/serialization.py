@@ -48,7 +48,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "shared_memory, AsyncVectorEnv(shared_memory=True)).",
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
             price=Price(moved_ns, 0.7 * moved_ns, row["pickled_ns"] + row["wait_ns"]).less(
-                _SIGNAL.part(messages, messages, messages)
+                _SIGNAL.times(messages)
             ),
             operation=None if row["operation"] == "(none)" else row["operation"],
             **lines.place_of(found),

@@ -21,8 +21,8 @@ _STATEMENT = "findings/repeated_call"
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, "inference")
-    found = of_functions(trace, loop, NETWORKS, operations) if operations else None
-    if found is None or not verdicts.are_readings_enough(found.readings):
+    found = of_functions(trace, loop, NETWORKS, operations)
+    if found is None:
         return
     # Of what calls the network first, not of layers inside: those are called in turn anyway.
     place = own_loop(trace, loop, file=found.file, line=found.line, operation=found.operation)

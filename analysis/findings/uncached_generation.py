@@ -20,7 +20,7 @@ _STATEMENT = "findings/uncached_generation"
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, "generation")
-    place = of_functions(trace, loop, NETWORKS, operations) if operations else None
+    place = of_functions(trace, loop, NETWORKS, operations)
     if place is None:
         return
     asked = {
@@ -31,7 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         # If the cost of a token grows by the same for each, all that grows is twice the difference
         # of the halves.
-        grown = of_spread({**row, "iterations": row["generations"]}).part(2, 2, 2)
+        grown = of_spread({**row, "iterations": row["generations"]}).times(2)
         yield Finding(
             title="each token of a generation takes longer than the one before",
             evidence=f"The second half of {count(row['generations'])} generations takes "
