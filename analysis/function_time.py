@@ -28,7 +28,7 @@ class FunctionTime:
 
     time: Price
     file: str
-    """Of the line that led to most of it."""
+    """The file, and below the number, of the line that led to most of it."""
     line: int
     operation: str
     """That has most of it."""

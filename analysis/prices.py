@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Of a 95 % interval.
+# Quantile of the normal distribution for a 95 % interval.
 _NORMAL = 1.959964
 # Iterations, or readings, of which a spread says something.
 _FEWEST = 3

@@ -31,7 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="No effect on a longer run, which pays it once, too.",
             once_ns=row["longest_ns"] - row["median_ns"],
             operation=row["operation"],
-            # Of the lines of the operation, nothing but its time says which one it was.
+            # If it took most of the time, the hottest line is its own; else no line is known.
             **(lines.place_of(found) if verdicts.is_most(row["longest_ns"], row["sum_ns"]) else {}),
         )
 

@@ -24,7 +24,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, NETWORKS, operations)
     if found is None:
         return
-    # Of what calls the network first, not of layers inside: those are called in turn anyway.
+    # The loop around the call of the whole network: layers inside are called in turn anyway.
     place = own_loop(trace, loop, file=found.file, line=found.line, operation=found.operation)
     if place is None:
         return

@@ -32,7 +32,7 @@ _WHOLE_NS = 5_000_000_000
 _ALLOWED = 0.025
 """What windows may cost with auto, as a part of the loop. Below 3 %, because it is estimated."""
 _FIRST_SHARE = 0.05
-"""Of the first cycle with auto, of which nothing is known."""
+"""The share of the first cycle with auto, when the cost of a window is not known."""
 _LEAST_COST_NS = 20_000_000
 """That a window may be taken for: an estimate of one window is noise."""
 _REMEMBERED = 16

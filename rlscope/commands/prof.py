@@ -263,7 +263,7 @@ def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "10%%, or auto. Recording it slows a program down that launches many small kernels. With "
         "a part, rlscope records it in windows of whole iterations, chosen at random. GPU times "
         "are then those of the windows. With auto, short programs are recorded whole, and in "
-        "others windows cost at most 3 %% of the loop. Needs CUDA 12.6",
+        "others windows should cost at most 3 %% of the loop. Needs CUDA 12.6",
     )
     rare.add(
         group,

@@ -71,7 +71,7 @@ class Config:
         metadata={"variable": "RLSCOPE_GPU_SHARE", "pattern": GPU_SHARE, "such_as": "auto or 10%"},
     )
     """How much of the iterations' GPU work is recorded: 100%, N%, or with `auto` as much as costs
-    at most 3 % of the loop."""
+    at most 3 % of the loop, by an estimate of the run itself."""
     gpu_calls: str = field(
         default="always",
         metadata={"variable": "RLSCOPE_GPU_CALLS", "choices": ("always", "windows")},

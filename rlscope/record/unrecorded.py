@@ -129,7 +129,7 @@ class UnrecordedWatch:
                 self._speak(pid, seen)
 
     def _stats(self) -> dict[int, Stat]:
-        """Of the run's processes, and of others that were not looked at before."""
+        """The run's processes that live, and others that were not looked at before, by pid."""
         stats = (process_stat(pid) for pid in self._candidates())
         return {stat.pid: stat for stat in stats if stat is not None and stat.is_alive}
 

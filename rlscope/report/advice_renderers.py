@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 SCHEMA = 1
-"""Of the JSON: it changes when a key changes its meaning or goes."""
+"""The version of the JSON. It changes when a key changes its meaning or goes."""
 _NO_ANSWER = "Nothing can be advised about this run."
 # What Markdown, or HTML inside of it, could take for a mark.
 _MARK = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&$@:=^])")

@@ -20,7 +20,7 @@ def test_lines_have_the_times_of_stopwatches(traced: TracedPython, tmp_path: Pat
 
 
 def test_intervals_hold_what_stopwatches_took(traced: TracedPython, tmp_path: Path) -> None:
-    """Of a line of each kind. One interval in 20 may miss; six of 15 do so once in 20,000 runs."""
+    """A line of each kind. One interval in 20 may miss; six of 15 do so once in 20,000 runs."""
     kinds = list(KINDS)
     script = tmp_path / "train.py"
     environment = {**untraced_environment(), "PYTHONPATH": str(write_package(tmp_path))}

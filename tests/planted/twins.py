@@ -30,9 +30,9 @@ class Twins:
     """Length of the loop in each plain run."""
     mended_s: Sequence[float]
     findings: Sequence[Mapping[str, Any]]
-    """Of the planted program, the best first."""
+    """What is found in the planted program, the best first."""
     twin_findings: Sequence[Mapping[str, Any]]
-    """Of the twin."""
+    """The same in the twin."""
 
     @property
     def measured_s(self) -> float:

@@ -65,7 +65,7 @@ class Program:
 
 
 def lengths(recorded: list[bool]) -> list[int]:
-    """Of the stretches that are recorded."""
+    """How long the stretches are that are recorded."""
     text = "".join("x" if each else " " for each in recorded)
     return [len(each) for each in text.split()]
 

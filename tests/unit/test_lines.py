@@ -92,7 +92,7 @@ def test_the_interval_of_a_sum_is_that_of_independent_estimates():
 
 
 def test_a_row_without_time_widens_the_interval_and_is_no_part():
-    """Of a layer of the operation in which no reading found the line."""
+    """A row of a layer in which no reading found the line."""
     rows = source_lines(STACKS, TIMES)
     (seen,) = (row for row in rows if row["line"] == 20 and row["layer"] == "framework")
     numbers = dict.fromkeys(("readings", "self_ns", "own_ns", "own_low_ns", "total_ns"), 0)
@@ -237,7 +237,7 @@ def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, 
 
 
 def test_lines_have_the_time_of_their_backward():
-    """Of the loop, from all lines that ran one; a line without another time has a row, too."""
+    """In the loop, from all lines that ran one; a line without another time has a row, too."""
     rows = [
         backward(APP, 20, 100),
         backward(APP, 20, 30, backward_line=21),

@@ -41,7 +41,7 @@ class CallStack {
   bool empty() const { return frames_.empty(); }
   // Rank of the innermost frame's layer; only when not empty.
   uint32_t layer() const { return frames_.back().layer; }
-  // Of the innermost call; only while in_call().
+  // The function of the innermost call; only while in_call().
   uint32_t function() const { return frames_.back().function; }
 
   // What the innermost call was is known now.

@@ -36,7 +36,7 @@ enum class Reason : uint8_t {
 };
 std::vector<std::string> ReasonWords();
 
-// Of a layer by its rank, where nothing more is known.
+// The reason of a layer, by its rank, where nothing more is known.
 Reason ReasonOfLayer(uint32_t rank);
 // "pipe 4711|posix.read": by what stands before the first blank or bar.
 Reason ReasonOfWait(std::string_view text);
@@ -81,7 +81,7 @@ class CudaReasons {
   bool has_copied_ = false;  // to the device, and has submitted nothing since
 };
 
-// Of the functions of a process, by id.
+// The reasons of the functions and CUDA calls of a process.
 class Reasons {
  public:
   explicit Reasons(const ProcessInput& input);
@@ -98,7 +98,7 @@ class Reasons {
   CopyTable copies_;
 };
 
-// Of a CUDA function by its name, as CUPTI has it.
+// The class of a CUDA function, by its name as CUPTI has it.
 CudaReasons::Class CudaClassOf(std::string_view name);
 
 }  // namespace rlscope::analysis

@@ -67,10 +67,10 @@ enum Kind : uint32_t {
 #undef RLSCOPE_RECORD_KIND
 };
 
-// Of the id of kIteration.
+// Bits of the id of kIteration.
 enum IterationFlags : uint32_t {
   kIterationAutomatic = 1,
-  // Of the iteration that ends here, some GPU work was not recorded (--gpu-share).
+  // Some GPU work of the iteration that ends here was not recorded (--gpu-share).
   kIterationBeforeUnseen = 2
 };
 

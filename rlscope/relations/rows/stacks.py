@@ -188,7 +188,7 @@ class _Tree:
         self._outermost = self._find_outermost()
 
     def own_lines(self, numbers: Iterable[int]) -> Iterable[_Line]:
-        """Of each of those stacks the innermost line of the program's own code."""
+        """The innermost line of the program's own code in each of those stacks."""
         innermost = (self._innermost_own[number] for number in numbers)
         return (self.nodes[number].line for number in innermost if number != _UNKNOWN)
 
