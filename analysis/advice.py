@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlscope import registry
-from rlscope.analysis import verdicts
+from rlscope.analysis import finding_verdicts
 from rlscope.analysis.critical_loop import Loop, critical_loop
 from rlscope.analysis.finding import Finding
-from rlscope.analysis.verdicts import Confidence
+from rlscope.analysis.finding_verdicts import Confidence
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -97,7 +97,7 @@ def _found_by(name: str, trace: Trace, loop: Loop) -> list[Row] | Failure:
 def _rows(name: str, found: Finding, loop: Loop) -> Iterator[Row]:
     """Its row, unless it is worth too little."""
     row = {**asdict(found), "rule": name, "rank": None, **_priced(found, loop)}
-    confidence = verdicts.confidence(row, loop.loop_ns, loop.run_ns)
+    confidence = finding_verdicts.confidence(row, loop.loop_ns, loop.run_ns)
     if confidence is not Confidence.NOT_WORTH_A_WORD:
         yield {key: row[key] for key in COLUMNS if key != "confidence"} | {
             "confidence": confidence.value
@@ -111,7 +111,7 @@ def _priced(found: Finding, loop: Loop) -> Row:
         empty = ("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup")
         return dict.fromkeys(empty) | {"once_ns": round(found.once_ns)}
     price = found.price.within(loop.loop_ns)
-    if verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
+    if finding_verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
         price = replace(price, low_ns=min(price.low_ns, 0))
     if not math.isfinite(price.high_ns - price.low_ns):
         raise ValueError(f"a price that is no number: {found.price}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def of_functions(
         "operations": list(operations or ()),
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    if not verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
+    if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
         return None
     return FunctionTime(
         time=estimate_of(rows),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -27,7 +27,7 @@ _FILE_CALLS = frozenset(
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
-        if not verdicts.are_readings_enough(row["count"]):
+        if not finding_verdicts.are_readings_enough(row["count"]):
             continue
         wait_ns = row["wait_ns"]
         beside = _written(trace, loop, row)

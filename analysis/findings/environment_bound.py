@@ -27,7 +27,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     }
     rows = statement.run(trace, "findings/environment_bound", **asked).to_dicts()
     for row in rows[:1]:
-        if not verdicts.is_environment_bound(row["work_ns"], loop.loop_ns):
+        if not verdicts.is_most(row["work_ns"], loop.loop_ns):
             continue
         price = _price(row, prices.of_spread(spread(trace, loop, operation=row["operation"])))
         if price.saving_ns > 0:

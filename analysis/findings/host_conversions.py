@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, plural
-from rlscope.analysis import groups, lines, prices, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, lines, prices, statement
 from rlscope.analysis.critical_loop import Loop, spread
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -53,7 +53,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         avoidable = _avoidable([*of_operation])
         calls = sum(row["calls"] for row in avoidable)
         found = _lines(trace, loop, operation, avoidable)
-        if found and verdicts.is_conversion_frequent(calls, loop.iterations):
+        if found and finding_verdicts.is_conversion_frequent(calls, loop.iterations):
             yield Finding(
                 title=_title(avoidable, calls),
                 evidence=_evidence(avoidable, calls, loop.iterations),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -23,7 +23,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         blocked_ns, others_ns = row["blocked_ns"], row["others_ns"]
-        if not verdicts.are_threads_many(
+        if not finding_verdicts.are_threads_many(
             row["running_ns"], others_ns, blocked_ns or 0, row["framework_ns"]
         ):
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, statement, verdicts
+from rlscope.analysis import finding_verdicts, lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, "findings/outlier_call", **asked).to_dicts():
-        if not verdicts.is_outlier(row):
+        if not finding_verdicts.is_outlier(row):
             continue
         found = lines.operation_lines(trace, process_id=loop.process_id, operation=row["operation"])
         yield Finding(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import groups, lines, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -26,7 +26,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "operations": groups.paths_in(trace, loop.process_id, SIMULATION),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
-        if not verdicts.are_readings_enough(row["steps"]):
+        if not finding_verdicts.are_readings_enough(row["steps"]):
             continue
         yield Finding(
             title=f"each step sends a message to {row['program']}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
@@ -33,7 +33,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id, "operations": operations}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     time = estimate_of(rows)
-    if not verdicts.is_replay_stepped(stepped.time.saving_ns, time.saving_ns):
+    if not finding_verdicts.is_replay_stepped(stepped.time.saving_ns, time.saving_ns):
         return
     first, entries = rows[0], rows[0]["entries"]
     yield Finding(

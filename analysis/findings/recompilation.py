@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -20,7 +20,7 @@ _STATEMENT = "findings/recompilation"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        if not verdicts.is_compiled_again(row["count"]):
+        if not finding_verdicts.is_compiled_again(row["count"]):
             continue
         again_ns = row["total_ns"] * (1 - 1 / row["count"])
         yield Finding(

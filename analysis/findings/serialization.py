@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, statement, verdicts
+from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -28,7 +28,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
-        if not verdicts.are_messages_large(pickled_ns, loop.loop_ns):
+        if not finding_verdicts.are_messages_large(pickled_ns, loop.loop_ns):
             continue
         moved_ns = row["pickled_ns"] + max(row["wait_ns"] - row["work_ns"], 0)
         messages = row["messages"]

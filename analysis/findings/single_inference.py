@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count
-from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
@@ -31,7 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     calls = _calls_in_a_row(rows)
-    if not verdicts.is_called_in_a_row(calls):
+    if not finding_verdicts.is_called_in_a_row(calls):
         return
     rest = 1 - 1 / calls
     yield Finding(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -29,7 +29,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for lines in _loops(trace, loop, rows):
         first = lines[0]
         updates = source_of(trace, first["file"]).updates_parameters(first["line"])
-        if not verdicts.is_looped(first, updates_parameters=updates):
+        if not finding_verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
         yield Finding(
@@ -63,7 +63,7 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]
     for (_, place, _), lines in found.items():
         own_ns = sum(row["own_ns"] for row in lines)
         calls_itself = any(row["framework_ns"] > 0 for row in lines)
-        if calls_itself and verdicts.is_loop_of_operators(own_ns, place.total_ns):
+        if calls_itself and finding_verdicts.is_loop_of_operators(own_ns, place.total_ns):
             yield lines
 
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import advice, critical_loop, lines, verdicts
+from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, verdicts
 from rlscope.analysis.advice import Failure
 from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
-from rlscope.analysis.verdicts import Confidence
 from rlscope.relations.groups import group_of
 from rlscope.report import headline, limits, source_names, units
 
@@ -96,7 +96,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     shown = rows if most is None else rows[:most]
     names = source_names.short(row["file"] for row in rows if row["file"])
     first = next((row for row in rows if row["rank"] is not None), None)
-    is_first = first is not None and verdicts.is_finding_leading(first, found.loop.loop_ns)
+    is_first = first is not None and finding_verdicts.is_finding_leading(first, found.loop.loop_ns)
     return Answer(
         sentence=_leading(first, names)
         if first is not None and is_first
@@ -130,7 +130,7 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
 def _spends(trace: Trace, loop: Loop) -> str:
     """ "spends 91.0 % in the simulator's own code"; "" it is in nothing for long."""
     state = critical_loop.states(trace, loop).to_dicts()[0]
-    if not verdicts.is_state_named(state["duration_ns"], loop.loop_ns):
+    if not finding_verdicts.is_state_named(state["duration_ns"], loop.loop_ns):
         return ""
     share = units.share(state["duration_ns"], loop.loop_ns)
     return f"spends {share} in {_state_name(state)}"
@@ -225,7 +225,7 @@ def _rest(hidden: int, rows: Sequence[Row]) -> str:
     """What is not among those that are shown."""
     if hidden:
         return f"`rlscope advise` has {units.plural(hidden, 'more finding')}."
-    least = units.share(verdicts.NOTABLE_SAVING, 1)
+    least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
     return f"No rule found anything else that is worth {least} of the loop." if rows else ""
 
 

@@ -1,0 +1,160 @@
+"""Which findings are worth a word, and when a rule of analysis/findings fires: every threshold.
+
+A verdict is a function of values, as those of analysis/verdicts.py are.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from rlscope.analysis import verdicts
+from rlscope.analysis.verdicts import Row
+
+# Share of the loop that a finding wins at least, and of the run that something takes once.
+NOTABLE_SAVING = 0.01
+_NOTABLE_ONCE = 0.05
+# Share of the loop that its largest state takes at least, to be named.
+_NAMED_STATE = 0.1
+# Share of the loop that pickling takes where messages are large.
+_PICKLING = 0.05
+# Readings of a stack that are enough for a finding.
+_FEWEST_READINGS = 10
+# Inferences for each backward, of a program that collects first, and how much longer than the
+# forward calls of its layers a backward of them takes at most.
+_INFERENCES_PER_BACKWARD = 4
+_BACKWARD_OF_FORWARDS = 10
+# Share of the program's CPU time that other threads take at least, and of operators' time in which
+# they wait for them.
+_NOTABLE_THREADS = 0.2
+_WAITING_OPERATORS = 0.05
+# Share of the time of replay in which Python goes through transitions.
+_STEPPED_REPLAY = 0.25
+# Forwards in a row that are worth a batch.
+_CALLS_IN_A_ROW = 1.9
+# Calls of one native function in an entry of an operation that only a loop makes, and how long one
+# of a small operator takes at most.
+_LOOPED_CALLS = 60
+_LOOPED_UPDATES = 4
+_SMALL_CALL_NS = 50_000
+# How often a line's function is compiled before it is not the line's first time.
+_FEWEST_COMPILATIONS = 4
+# Share of the loop in which its process waits for others that do not wait for it.
+_STARVED = 0.1
+# Share of the loop that a finding surely wins, to be the first thing that is said.
+_LEADING_SAVING = 0.03
+# How often an operation is entered, and how much longer one entry is, to call it an outlier.
+_ENOUGH_ENTRIES = 10
+_OUTLIER = 20
+# Conversions of single values in an iteration that are many.
+_MANY_CONVERSIONS = 16
+
+
+class Confidence(Enum):
+    """How far a finding can be relied on, the most first."""
+
+    MEASURED = "measured"
+    """Its price does not reach 0."""
+    WORTH_A_LOOK = "worth a look"
+    """Its price reaches 0."""
+    ONCE = "once"
+    """It has no price: it is paid once, however long the loop runs."""
+    NOT_WORTH_A_WORD = "not worth a word"
+
+
+def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
+    """Decides it for a row of relation `finding`."""
+    if finding["saving_ns"] is None:
+        notable = finding["once_ns"] >= _NOTABLE_ONCE * run_ns
+        return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
+    if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
+        return Confidence.NOT_WORTH_A_WORD
+    return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
+    """Whether time won back in a loop would only become time spent waiting."""
+    return starved_ns >= _STARVED * loop_ns
+
+
+def is_finding_leading(finding: Row, loop_ns: int) -> bool:
+    """Whether the best finding surely wins so much that a report begins with it."""
+    return bool(finding["saving_low_ns"] >= _LEADING_SAVING * loop_ns)
+
+
+def is_state_named(state_ns: int, loop_ns: int) -> bool:
+    """Whether a loop is in its largest state for so long that this says what it does."""
+    return state_ns >= _NAMED_STATE * loop_ns
+
+
+def are_readings_enough(readings: int) -> bool:
+    """Whether so many readings of a stack show that something takes its time."""
+    return readings >= _FEWEST_READINGS
+
+
+def is_looped(row: Row, *, updates_parameters: bool) -> bool:
+    """Whether a native function is called so often in an entry, and so briefly each time, that
+    Python loops over elements. From a row of the rule `tensor_loop`. A loop that updates the
+    parameters of a network is one with a few of them, too."""
+    fewest = _LOOPED_UPDATES if updates_parameters else _LOOPED_CALLS
+    brief = row["duration_ns"] <= _SMALL_CALL_NS * row["calls"]
+    return bool(brief and row["calls"] >= fewest * row["entries"])
+
+
+def is_loop_of_operators(own_ns: float, total_ns: float) -> bool:
+    """Whether the lines of a loop call operators themselves, and not networks that do."""
+    return verdicts.is_most(own_ns, total_ns)
+
+
+def is_compiled_again(count: int) -> bool:
+    """Whether a function was compiled more often than a change of shape explains."""
+    return count >= _FEWEST_COMPILATIONS
+
+
+def is_called_in_a_row(calls: float) -> bool:
+    """Whether a network is called so often in one entry that a batch would be worth it."""
+    return calls >= _CALLS_IN_A_ROW
+
+
+def is_replay_stepped(stepped_ns: float, replay_ns: float) -> bool:
+    """Whether replay takes its time because Python goes through transitions."""
+    return stepped_ns >= _STEPPED_REPLAY * replay_ns
+
+
+def are_gradients_needless(row: Row) -> bool:
+    """Whether autograd is on in inference, while backwards, which are far fewer, go through
+    forwards of their own: one through inference takes many times as long as those. From a row of
+    the rule `needless_gradients`."""
+    return bool(
+        row["switches"] == 0
+        and 0 < row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
+        and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
+    )
+
+
+def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framework_ns: int) -> bool:
+    """Whether operators have more threads than work: these take CPU time, and are waited for."""
+    return (
+        others_ns >= _NOTABLE_THREADS * running_ns
+        and blocked_ns >= _WAITING_OPERATORS * framework_ns
+    )
+
+
+def is_outlier(row: Row) -> bool:
+    """Whether the longest entry into an operation is unlike all others, from a row of the rule
+    `outlier_call`."""
+    enough = row["entries"] >= _ENOUGH_ENTRIES
+    return bool(enough and row["longest_ns"] > _OUTLIER * max(row["median_ns"], 1))
+
+
+def is_conversion_frequent(calls: int, iterations: int) -> bool:
+    """Whether values are converted one by one, again and again."""
+    return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations
+
+
+FEWEST_GENERATED = 32
+"""Calls of the same function in a generation, of which the halves can be compared."""
+
+
+def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
+    """Whether pickling shows that processes send each other a lot."""
+    return pickled_ns >= _PICKLING * loop_ns
