@@ -19,8 +19,8 @@ WITH _loop AS (
   FROM (SELECT family, process_id, SUM(waited_ns) AS waited_ns FROM _loop GROUP BY ALL)
   GROUP BY family
 ), _family AS (
-  SELECT family, COUNT(DISTINCT process_id) AS processes, ARG_MIN(name, process_id) AS name,
-    ARG_MAX(name, process_id) AS last_name, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role
+  SELECT family, COUNT(DISTINCT process_id) AS processes, ARG_MIN(name, place) AS name,
+    ARG_MAX(name, place) AS last_name, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role
   FROM _loop JOIN process USING (process_id) GROUP BY family
 )
 SELECT _family.family, processes, _family.name, _family.last_name, _family.role,

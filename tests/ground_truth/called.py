@@ -76,9 +76,10 @@ def _ending(turn: Called, waits: Sequence[Called], rules: Rules) -> Called:
     of_thread = (each for each in after if each.thread == turn.thread)
     last = turn
     for each in of_thread:
-        if each.frame.function == "gil":
-            continue
         length = last.end_ns - last.frame.start_ns
+        own = each.end_ns - each.frame.start_ns
+        if each.frame.function == "gil" or (not _is_turn(each) and 100 * own <= length):
+            continue
         goes_on = (
             _polled(each) == _polled(turn)
             and (each.frame.operation or ()) == (turn.frame.operation or ())

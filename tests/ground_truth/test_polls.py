@@ -13,7 +13,7 @@ from ground_truth.relations import Wait
 from ground_truth.swept import sweep
 from ground_truth.written import write
 
-TURN, READ = "sleep|posix.read", "pipe 7|posix.read"
+TURN, READ, LOCK = "sleep|posix.read", "pipe 7|posix.read", "lock|_thread.lock.acquire"
 
 
 def lengths(folder: Path, *items: Item) -> dict[str, int]:
@@ -54,6 +54,22 @@ def test_a_series_without_such_an_end_was_for_time(tmp_path: Path) -> None:
 def test_a_wait_for_the_gil_ends_no_series(tmp_path: Path) -> None:
     turns = [call(0, 100, TURN), call(101, 105, "gil"), call(106, 120, READ)]
     assert lengths(tmp_path, *turns) == {READ: 114, "gil": 4}
+
+
+@pytest.mark.parametrize(("length", "expected"), [(2, {READ: 2, TURN: 200}), (3, {READ: 203})])
+def test_what_is_far_shorter_than_a_turn_does_not_end_its_series(
+    tmp_path: Path, length: int, expected: dict[str, int]
+) -> None:
+    assert lengths(tmp_path, call(0, 200, TURN), call(205, 205 + length, READ)) == expected
+
+
+@pytest.mark.parametrize(("length", "of_time"), [(2, 0), (3, 200)])
+def test_a_series_goes_on_after_a_lock_that_was_free(
+    tmp_path: Path, length: int, of_time: int
+) -> None:
+    lock = call(205, 205 + length, LOCK)
+    turns = [call(0, 200, TURN), lock, call(209, 309, TURN), call(310, 320, READ)]
+    assert lengths(tmp_path, *turns).get(TURN, 0) == of_time
 
 
 def test_a_series_ends_with_its_operation(tmp_path: Path) -> None:

@@ -67,9 +67,10 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
           call.duration_ns, 0);
   }
   void AddWait(const NativeCall& wait) override {
-    if (polls_.IsPassedOver(wait)) return AddWaitOf(wait.function, wait);
     SpillVector<NativeCall>* const turns = &turns_[wait.thread];
-    const bool goes_on = !turns->empty() && polls_.GoesOn(turns->back(), wait);
+    const NativeCall* const turn = turns->empty() ? nullptr : &turns->back();
+    if (polls_.IsPassedOver(wait, turn)) return AddWaitOf(wait.function, wait);
+    const bool goes_on = turn != nullptr && polls_.GoesOn(*turn, wait);
     const bool is_turn = polls_.IsTurn(wait);
     if (!(goes_on && is_turn)) GiveTurns(turns, goes_on ? &wait : nullptr);
     is_turn ? turns->push_back(wait) : AddWaitOf(wait.function, wait);

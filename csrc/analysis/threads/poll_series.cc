@@ -42,6 +42,11 @@ PollNames::PollNames(const std::vector<trace::Name>& names) {
   }
 }
 
+bool PollNames::IsPassedOver(const NativeCall& wait, const NativeCall* turn) const {
+  if (IsKnown(wait) && Of(wait).of_gil) return true;
+  return turn != nullptr && !IsTurn(wait) && wait.duration_ns <= turn->duration_ns / kShorts;
+}
+
 bool PollNames::GoesOn(const NativeCall& turn, const NativeCall& wait) const {
   if (!IsKnown(wait) || Of(turn).function != Of(wait).function || turn.path != wait.path) {
     return false;

@@ -32,13 +32,15 @@ class PollNames {
 
   // Whether the wait timed out, and another of its function may end the series.
   bool IsTurn(const NativeCall& wait) const { return IsKnown(wait) && Of(wait).timed_out; }
-  // Neither begins a series nor ends one: it lies inside the waits that do.
-  bool IsPassedOver(const NativeCall& wait) const { return IsKnown(wait) && Of(wait).of_gil; }
+  // Neither begins a series nor ends one: it lies inside the waits that do, or is far shorter than
+  // the last turn, which is null if no series is open.
+  bool IsPassedOver(const NativeCall& wait, const NativeCall* turn) const;
   // Whether `wait`, the next one of the thread, is of the same series as the turn before it.
   bool GoesOn(const NativeCall& turn, const NativeCall& wait) const;
 
  private:
   static constexpr int64_t kPauses = 10;  // at least as many as long as a pause make a turn
+  static constexpr int64_t kShorts = 100;  // the same of a wait that is passed over
   struct Poll {
     uint32_t function;  // names of one function have one number
     bool timed_out;

@@ -83,11 +83,12 @@ void WaitSums::Resolve(int64_t now) {
 }
 
 void WaitSums::Count(const NativeCall& wait) {
-  if (polls_.IsPassedOver(wait)) return AddTo(&rows_[KeyOf(wait)], wait);
   const auto series = series_.find(wait.thread);
-  const bool goes_on = series != series_.end() && polls_.GoesOn(series->second.last, wait);
+  const NativeCall* const turn = series == series_.end() ? nullptr : &series->second.last;
+  if (polls_.IsPassedOver(wait, turn)) return AddTo(&rows_[KeyOf(wait)], wait);
+  const bool goes_on = turn != nullptr && polls_.GoesOn(*turn, wait);
   const bool is_turn = polls_.IsTurn(wait);
-  if (series != series_.end() && !(goes_on && is_turn)) {
+  if (turn != nullptr && !(goes_on && is_turn)) {
     rows_[KeyOf(goes_on ? wait : series->second.last)].Add(series->second.row);
     series_.erase(series);
   }
