@@ -21,7 +21,8 @@ WITH _loop AS (
 ), _family AS (
   SELECT family, COUNT(DISTINCT process_id) AS processes, ARG_MIN(name, place) AS name,
     ARG_MAX(name, place) AS last_name, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role
-  FROM _loop JOIN process USING (process_id) GROUP BY family
+  FROM _loop JOIN process USING (process_id) JOIN process_family USING (process_id, family)
+  GROUP BY family
 )
 SELECT _family.family, processes, _family.name, _family.last_name, _family.role,
   IF(operation = '(none)', '(between operations)', operation) AS operation,

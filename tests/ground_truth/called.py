@@ -78,7 +78,10 @@ def _ending(turn: Called, waits: Sequence[Called], rules: Rules) -> Called:
     for each in of_thread:
         length = last.end_ns - last.frame.start_ns
         own = each.end_ns - each.frame.start_ns
-        if each.frame.function == "gil" or (not _is_turn(each) and 100 * own <= length):
+        is_short = not _is_turn(each) and 100 * own <= length
+        if each.frame.function == "gil":
+            continue
+        if is_short and rules.short_in_series == "is passed over":
             continue
         goes_on = (
             _polled(each) == _polled(turn)

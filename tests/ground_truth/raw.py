@@ -18,6 +18,7 @@ from typing import NamedTuple
 FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
              "backward": "framework", "pickle:loads": "python", "gil": "wait",
              "pipe 7|posix.read": "wait", "sleep|posix.read": "wait",
+             "lock|_thread.lock.acquire": "wait",
              "gc:generation 1": "python"}  # fmt: skip
 
 

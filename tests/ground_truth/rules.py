@@ -111,6 +111,7 @@ class Rules:
     wait_operation: Literal["of the thread", "takes the owner's"] = "of the thread"
     wait_transitions: Literal["are none", "are counted"] = "are none"
     repeated_polls: Literal["are for what ends them", "are for time"] = "are for what ends them"
+    short_in_series: Literal["is passed over", "ends it"] = "is passed over"
     wait_stage: Literal["in which it ends", "in which it begins"] = "in which it ends"
     wait_self: Literal["without waits inside", "inclusive"] = "without waits inside"
     # The GPU.

@@ -136,7 +136,7 @@ def _item_of_evaluation(place: int) -> st.SearchStrategy[Item]:
 
 def _item_of_polls(place: int) -> st.SearchStrategy[Item]:
     if place < 7:
-        drawn = st.tuples(st.sampled_from(POLLED), st.sampled_from((1, 10, 50)))
+        drawn = st.tuples(st.sampled_from(POLLED), st.sampled_from((1, 10, 100)))
         return drawn.map(lambda each: Item(0, Kind.CALL, *each))
     return _item((Kind.ENTER, Kind.EXIT, Kind.CALL)[place - 7])
 

@@ -39,7 +39,7 @@ class PollNames {
   bool GoesOn(const NativeCall& turn, const NativeCall& wait) const;
 
  private:
-  static constexpr int64_t kPauses = 10;  // at least as many as long as a pause make a turn
+  static constexpr int64_t kPauses = 10;   // at least as many as long as a pause make a turn
   static constexpr int64_t kShorts = 100;  // the same of a wait that is passed over
   struct Poll {
     uint32_t function;  // names of one function have one number
