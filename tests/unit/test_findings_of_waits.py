@@ -66,13 +66,16 @@ def test_a_few_waits_or_others_are_no_logging(silent):
 # ---- threads -------------------------------------------------------------------------------------
 
 
-def threads(*, others_ns: int, blocked_ns: int | None, text: str = "torch.set_num_threads(16)\n"):
+def threads(
+    *, others_ns: int | None, blocked_ns: int | None, text: str = "torch.set_num_threads(16)\n"
+):
+    cpu_ns = None if others_ns is None else 8 * SECOND + others_ns
     state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
     blocked = {"readings": 400, "blocked_low_ns": 0, "blocked_high_ns": LOOP_NS // 2}
     return loop_rows(
         Time("update", "framework", 8 * SECOND, 3),
         text=text,
-        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=8 * SECOND + others_ns)],
+        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=cpu_ns)],
         thread=[{"process_id": 0, "thread_id": 0, "running_ns": 8 * SECOND}],
         blocked=[{**state, **blocked, "duration_ns": 8 * SECOND, "blocked_ns": blocked_ns}],
     )
@@ -97,6 +100,7 @@ def test_without_a_line_that_sets_threads_the_longest_line_is_named():
         {"others_ns": 5 * SECOND, "blocked_ns": 0},  # they work for the operators
         {"others_ns": SECOND // 10, "blocked_ns": 2 * SECOND},  # there are none
         {"others_ns": 5 * SECOND, "blocked_ns": None},  # nobody asked the kernel
+        {"others_ns": None, "blocked_ns": 2 * SECOND},  # the process was killed
     ],
 )
 def test_threads_that_work_are_not(silent: dict[str, Any]):

@@ -18,3 +18,4 @@ SELECT CAST(running_ns AS BIGINT) AS running_ns, CAST(cpu_ns - running_ns AS BIG
   CAST(below_ns2 AS DOUBLE) AS below_ns2, CAST(above_ns2 AS DOUBLE) AS above_ns2, cores
 FROM process JOIN host USING (host_id), _recorded, _blocked
 WHERE process_id = $process_id AND running_ns > 0 AND framework_ns > 0
+  AND cpu_ns IS NOT NULL -- it is not known of a process that was killed
