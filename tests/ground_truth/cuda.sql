@@ -214,7 +214,7 @@ SELECT stage, operation,
     CASE
         WHEN layer = 5 THEN (SELECT reason FROM call_reason AS c WHERE c.thread = number
             AND c.start_ns <= i.start_ns AND c.end_ns > i.start_ns)
-        WHEN layer = 1 AND function = 'gil' THEN 'thread'
+        WHEN layer = 1 AND (function = 'gil' OR function LIKE 'lock|%') THEN 'thread'
         WHEN layer = 1 AND function LIKE 'sleep|%' THEN 'sleep'
         WHEN layer = 1 THEN 'process'
         WHEN layer = 2 AND function LIKE 'gc:%' THEN 'collection'

@@ -25,7 +25,7 @@ from ground_truth.training_loop import stage_at
 
 _OF_LAYER = {"none": "none", "wait": "process", "python": "python", "simulator": "simulator",
              "framework": "framework", "cuda_api": "launch"}  # fmt: skip
-_OF_WAIT = {"sleep": "sleep", "gil": "thread"}
+_OF_WAIT = {"sleep": "sleep", "gil": "thread", "lock": "thread"}
 _WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize")
 _SUBMITS = ("cudaLaunchKernel",)
 _OTHERS = {"cudaMalloc": "allocation", "cuModuleLoadData": "compilation"}
