@@ -47,6 +47,16 @@ _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
 # Conversions of single values in an iteration that are many.
 _MANY_CONVERSIONS = 16
+# Launches of kernels in an iteration that a graph would be worth, the share of them that find the
+# GPU idle, and how much of the time that prepares them the kernels take at most.
+_FEWEST_LAUNCHES = 8
+_BOUND_LAUNCHES = 0.5
+_KERNELS_OF_PREPARATION = 0.5
+# Share of the loop in which it waits for the GPU, and in which the GPU is idle, to change anything.
+_GPU_WAITS = 0.02
+_COPIES = 0.01
+# How often memory of the GPU is given back in an iteration, if each has its own.
+_GIVEN_BACK = 0.5
 
 
 class Confidence(Enum):
@@ -158,3 +168,29 @@ FEWEST_GENERATED = 32
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
     """Whether pickling shows that processes send each other a lot."""
     return pickled_ns >= _PICKLING * loop_ns
+
+
+def is_launch_bound(row: Row, iterations: int) -> bool:
+    """Whether an operation is busy with launches of small kernels, for which the GPU waits. From a
+    row of the rule `launch_bound`. Graphs have no launches of their own."""
+    return bool(
+        iterations
+        and row["launches"] >= _FEWEST_LAUNCHES * iterations
+        and row["bound"] >= _BOUND_LAUNCHES
+        and row["launched_ns"] <= _KERNELS_OF_PREPARATION * row["cpu_ns"]
+    )
+
+
+def is_gpu_waited_for(waited_ns: int, idle_ns: int, loop_ns: int) -> bool:
+    """Whether a loop waits for the GPU, and the GPU at other times for the loop."""
+    return min(waited_ns, idle_ns) >= _GPU_WAITS * loop_ns
+
+
+def is_copy_notable(copy_ns: int, loop_ns: int) -> bool:
+    """Whether copies block the loop for long enough."""
+    return copy_ns >= _COPIES * loop_ns
+
+
+def is_memory_given_back(calls: int, iterations: int) -> bool:
+    """Whether memory is given back again and again, and not only taken at first."""
+    return bool(iterations) and calls >= _GIVEN_BACK * iterations

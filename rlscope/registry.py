@@ -122,6 +122,10 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "slow_peer": "rlscope.analysis.findings.slow_peer:RULE",
         "starving": "rlscope.analysis.findings.starving:RULE",
         "set_up": "rlscope.analysis.findings.set_up:RULE",
+        "launch_bound": "rlscope.analysis.findings.launch_bound:RULE",
+        "device_sync": "rlscope.analysis.findings.device_sync:RULE",
+        "pageable_copies": "rlscope.analysis.findings.pageable_copies:RULE",
+        "device_memory": "rlscope.analysis.findings.device_memory:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).

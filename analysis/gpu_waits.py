@@ -1,0 +1,93 @@
+"""Waits for a GPU, and what a loop would win without them.
+
+A wait is worth less than it lasts: without it, the loop goes on, and the next call that waits does
+so for this work, too. Only as far as the GPU is idle in between, its work moves there.
+
+```
+ CPU   launch |--- wait ---| python   | launch |-- wait --|
+ GPU          |== work ====|          idle     |== work ==|
+ won                        <-- at most this -->
+```
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import prices, statement
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
+    from rlscope.relations.trace import Trace
+
+Row = Mapping[str, Any]
+# Iterations in the middle of the loop that are read call by call.
+_ITERATIONS = 50
+_WAITS = "findings/gpu_wait"
+
+
+@dataclass(frozen=True)
+class GpuState:
+    """Time of the loop in one operation for one reason of relation `idle`."""
+
+    operation: str
+    reason: str
+    busy_ns: int
+    """In which GPU work of the process ran."""
+    idle_ns: int
+    """In which none did."""
+
+    @property
+    def duration_ns(self) -> int:
+        return self.busy_ns + self.idle_ns
+
+
+def gpu_states(trace: Trace, loop: Loop) -> list[GpuState]:
+    """The largest first. None: the loop uses no GPU, or its work was not recorded."""
+    rows = statement.run(trace, "findings/gpu_state", process_id=loop.process_id).to_dicts()
+    return [GpuState(**row) for row in rows]
+
+
+def hidden(trace: Trace, loop: Loop, operations: Container[str], reason: str) -> Price:
+    """What the loop wins if calls in some operations, with some reason, no longer wait for the GPU.
+    Other calls still do, and then wait for what is left."""
+    rows = statement.run(trace, _WAITS, process_id=loop.process_id, iterations=_ITERATIONS)
+    won = [*_won(rows.to_dicts(), operations)]
+    if not won:
+        return Price(0, 0, 0)
+    each = {
+        "iterations": len(won),
+        "mean_ns": statistics.fmean(won),
+        "deviation_ns": statistics.stdev(won) if len(won) > 1 else 0.0,
+    }
+    whole = prices.of_spread(each).times(max(loop.iterations, 1) / len(won))
+    return whole.times(_part(gpu_states(trace, loop), operations, reason))
+
+
+def _part(states: Iterable[GpuState], operations: Container[str], reason: str) -> float:
+    """Which part of the waits in the operations has this reason: calls are not told apart by it."""
+    waited = {"synchronisation": 0, "copy": 0}
+    for state in states:
+        if state.operation in operations and state.reason in waited:
+            waited[state.reason] += state.busy_ns
+    return waited[reason] / max(sum(waited.values()), 1)
+
+
+def _won(rows: Iterable[Row], operations: Container[str]) -> Iterable[int]:
+    """For each iteration: what it wins. Work that is no longer waited for is left to the next
+    iteration, too."""
+    left_ns = 0
+    for _, waits in groupby(rows, key=lambda row: row["iteration"]):
+        won_ns = 0
+        for wait in waits:
+            # A wait that stays takes all that is left; one that goes leaves its own work, too.
+            left_ns = left_ns + wait["waited_ns"] if wait["operation"] in operations else 0
+            moved_ns = min(left_ns, wait["idle_ns"])
+            won_ns += moved_ns
+            left_ns -= moved_ns
+        yield won_ns
