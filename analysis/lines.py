@@ -67,6 +67,12 @@ def excerpt(trace: Trace, *, file: str, line: int, context: int) -> Table:
     return statement.run(trace, "source_excerpt", file=file, line=line, context=context)
 
 
+def kept_files(trace: Trace) -> Table:
+    """file, lines (how many it has), own_ns: files of the program whose text was kept, those in
+    which most time was spent first."""
+    return statement.run(trace, "kept_file")
+
+
 def operation_lines(
     trace: Trace,
     *,

@@ -4,7 +4,8 @@ RlscopeError                what `rlscope` prints as one line, exit code 1
 ├── TraceError              not a trace, or nothing of it can be read
 ├── DirectoryInUse          the output directory holds another run
 ├── RecordingError          recording cannot begin here
-└── QueryError              the SQL statement failed
+├── QueryError              the SQL statement failed
+└── Refused                 an agent asks for what it may not have, or for what is not there
 """
 
 
@@ -26,3 +27,8 @@ class RecordingError(RlscopeError):
 
 class QueryError(RlscopeError):
     """An SQL statement failed; the message is DuckDB's, in one line."""
+
+
+class Refused(RlscopeError):
+    """What a client of `rlscope mcp` asks for is outside of its folder, or not there. Text of a
+    program in the message is marked (rlscope/agents/quoted.py)."""

@@ -31,6 +31,7 @@ def load(
     unrestricted: bool = False,
     progress: Tell | None = None,
     say: Callable[[str], None] | None = None,
+    memory: int | None = None,
 ) -> Trace:
     """Opens the trace directory of a run, which may still be going.
 
@@ -47,12 +48,13 @@ def load(
         progress: while tables are made it is called a few times a second, from a thread of its own,
             with the part that is done, 0 to 1; with 1 at the end.
         say: takes a sentence for the user; None: it becomes a warning at the caller's line.
+        memory: bytes of memory that SQL statements may use, and of disk; None: what DuckDB takes.
 
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
     """
     _tell_of_calibration(path, say)
-    return Trace(path, unrestricted=unrestricted, progress=progress)
+    return Trace(path, unrestricted=unrestricted, progress=progress, memory=memory)
 
 
 def load_many(

@@ -47,6 +47,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "import": "rlscope.commands.import_",
         "export": "rlscope.commands.export",
         "runs": "rlscope.commands.runs",
+        "mcp": "rlscope.commands.mcp",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
         "survey": "rlscope.commands.survey",

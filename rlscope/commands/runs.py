@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rlscope.report.catalogue import Run
 
 _DESCRIPTION = """\
-Lists the runs in a folder and below it. Each line has directory, name, state, start, length and
-headline: one sentence on where the time went. If a run was never analysed, it has no headline yet.
-rlscope runs does not analyse it.
+Lists the runs in a folder and below it. Each line has directory, name, state, start, length, what
+to mend first and what that is worth, and a headline: where the time went. If a run was never
+analysed, it has neither yet. rlscope runs does not analyse it.
 
 States: running, complete, cut (recording stopped before the program did), damaged, imported."""
 
@@ -39,6 +39,9 @@ examples:
 _SORTS = ("date", "length", "name", "state", "directory")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGE = re.compile(r"([0-9]{1,6})([mhdw])")
+_HEADS = ("directory", "name", "state", "began", "length", "first finding", "headline")
+_FINDING = 60  # characters of a finding, whose end has the price
+_NOTHING = "nothing surely worth it"
 _SHORTEST_HEADLINE = 20  # characters, however narrow the terminal is
 
 
@@ -119,7 +122,7 @@ def _began(run: Run) -> datetime | None:
 def _lines(runs: list[Run], long: bool) -> Iterator[str]:
     from rlscope.report import catalogue
 
-    rows = [("directory", "name", "state", "began", "length", "headline"), *map(_row, runs)]
+    rows = [_HEADS, *map(_row, runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     room = _room(sum(widths[:-1]) + 2 * (len(widths) - 1))
     for number, row in enumerate(rows):
@@ -129,7 +132,7 @@ def _lines(runs: list[Run], long: bool) -> Iterator[str]:
             yield f"    {visible(command)}"
     if any(run.note == catalogue.NO_TABLES for run in runs):
         yield ""
-        yield f"{catalogue.NO_TABLES}: run rlscope summary DIR to get its headline"
+        yield f"{catalogue.NO_TABLES}: run rlscope summary DIR to get its finding and headline"
 
 
 def _row(run: Run) -> tuple[str, ...]:
@@ -142,6 +145,7 @@ def _row(run: Run) -> tuple[str, ...]:
         run.state,
         began.strftime("%Y-%m-%d %H:%M") if began else "-",
         units.duration(run.duration_ns),
+        "-" if run.finding is None else units.label(run.finding, _FINDING) or _NOTHING,
         visible(run.headline or run.note or "-"),
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +33,10 @@ from rlscope.table import Table
 
 _RUNS = "runs"  # schema of the tables that views over several runs join
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
+# Types whose values are short; HUGEINT is that of sums.
+_PLAIN_TYPES = frozenset(
+    ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+)
 Variables = Mapping[str, str | int]
 """Values of DuckDB's variables, by name."""
 
@@ -77,15 +82,24 @@ class Database:
         """Ends the statement that another thread runs here, with an error there."""
         self._duckdb.interrupt()
 
-    def restrict(self, more: Iterable[Path] = (), folders: Iterable[Path] = ()) -> None:
+    def restrict(
+        self,
+        more: Iterable[Path] = (),
+        folders: Iterable[Path] = (),
+        *,
+        memory: int | None = None,
+    ) -> None:
         """From now on statements read relations and nothing else. For good.
 
         `more`: files that views made later will read. `folders`: those that have such files.
+        `memory`: bytes of memory that statements may use, and of disk; None: what there is.
         """
         files = ", ".join(_literal(str(path)) for path in (*self._files, *more))
         # The first one is where DuckDB puts what does not fit into memory.
         allowed = ", ".join(_literal(str(path)) for path in (self._folder, *folders))
+        limits = () if memory is None else ("memory_limit", "max_temp_directory_size")
         for setting in (
+            *(f"{each} = '{memory}B'" for each in limits),
             f"allowed_paths = [{files}]",
             f"allowed_directories = [{allowed}]",
             "autoload_known_extensions = false",
@@ -139,6 +153,29 @@ class Database:
             rows = result.limit(most + 1).fetchall()
             (count,) = (len(rows),) if len(rows) <= most else result.count("*").fetchone()
             return Table.from_rows(_distinct(result.columns), rows[:most]), count
+
+    def cut_rows(
+        self, statement: str, most: int, *, characters: int, seconds: float
+    ) -> tuple[Table, bool]:
+        """At most so many rows of the result of an SQL statement, and whether it has more.
+
+        Numbers and truth values are as they are; all others are texts of at most so many
+        characters. Raises QueryError, also when it takes longer than `seconds`.
+        """
+        with failures(), self._cursor() as cursor, _ended_after(cursor, seconds):
+            self._check(None, None, statement)
+            result = cursor.sql(statement)
+            if result is None:
+                raise QueryError("the statement is empty")
+            names = _distinct(result.columns)
+            cut = ", ".join(
+                f"#{place} AS {quoted(name)}"
+                if str(kind) in _PLAIN_TYPES
+                else f"LEFT(CAST(#{place} AS VARCHAR), {characters:d}) AS {quoted(name)}"
+                for place, (name, kind) in enumerate(zip(names, result.types, strict=True), 1)
+            )
+            rows = result.project(cut).limit(most + 1).fetchall()
+            return Table.from_rows(names, rows[:most]), len(rows) > most
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -366,6 +403,29 @@ class Database:
 
     def _compiled(self, statement: Any) -> str:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
+
+
+@contextmanager
+def _ended_after(cursor: Any, seconds: float) -> Iterator[None]:
+    """Ends what a cursor runs after so long. Raises QueryError then."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        with suppress(duckdb.Error):  # closed at this moment
+            cursor.interrupt()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except duckdb.Error as error:
+        if not is_late.is_set():
+            raise
+        raise QueryError(f"the statement took longer than {seconds:g} s, and was ended") from error
+    finally:
+        timer.cancel()
 
 
 def _literal(text: str) -> str:

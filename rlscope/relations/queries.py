@@ -76,6 +76,18 @@ class Queries(ABC):
         self._make_named(statement)
         return self._database.first_rows(statement, most)
 
+    def cut_rows(
+        self, statement: str, most: int, *, characters: int, seconds: float
+    ) -> tuple[Table, bool]:
+        """At most `most` rows of the result of an SQL statement, as of sql(), and whether it has
+        more. What is neither number nor truth value is a text of at most so many characters.
+
+        For a statement from a stranger. Raises QueryError, also when it takes longer than
+        `seconds`.
+        """
+        self._make_named(statement)
+        return self._database.cut_rows(statement, most, characters=characters, seconds=seconds)
+
     def write_parquet(
         self,
         statement: str,

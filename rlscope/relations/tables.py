@@ -44,6 +44,7 @@ class Tables:
         unrestricted: bool = False,
         calibrated: bool = True,
         tell: Tell | None = None,
+        memory: int | None = None,
     ) -> None:
         """See Trace. `tell` is called with how far tables are while they are made."""
         self.database = Database()
@@ -51,6 +52,7 @@ class Tables:
         self._root = root
         self._unrestricted = unrestricted
         self._tell = tell
+        self._memory = memory
         self._costs = calibrations.chosen(root) if calibrated else None
         self._lock = Lock(root)
         self._made_from: dict[str, Any] = {}
@@ -61,7 +63,9 @@ class Tables:
         """Makes every relation but those on request visible to queries. Raises TraceError."""
         self._make()
         if not self._unrestricted:
-            self.database.restrict(self._event_files())
+            # Relations in memory take what they take.
+            memory = None if self.in_memory else self._memory
+            self.database.restrict(self._event_files(), memory=memory)
 
     def _make(self) -> None:
         try:

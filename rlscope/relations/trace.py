@@ -36,6 +36,7 @@ class Trace(Queries):
         unrestricted: bool = False,
         calibrated: bool = True,
         progress: Tell | None = None,
+        memory: int | None = None,
     ) -> None:
         """See rls.load.
 
@@ -51,7 +52,11 @@ class Trace(Queries):
             raise TraceError(f"cannot read a directory whose path is not UTF-8: {path!r}")
         self.path = Path(path)
         self._tables = Tables(
-            self.path, unrestricted=unrestricted, calibrated=calibrated, tell=progress
+            self.path,
+            unrestricted=unrestricted,
+            calibrated=calibrated,
+            tell=progress,
+            memory=memory,
         )
         self._closer = weakref.finalize(self, self._tables.close)
         # A rule that asks for findings is told that there are none yet.

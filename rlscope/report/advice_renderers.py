@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice
 from rlscope.report import answer, headline, screen, units
@@ -99,15 +99,19 @@ def _fenced(text: str, language: str) -> str:
 
 def as_json(trace: Trace) -> str:
     """One object: docs/reference/advice.md."""
+    return json.dumps(as_object(trace), indent=1, allow_nan=False) + "\n"
+
+
+def as_object(trace: Trace) -> dict[str, Any]:
+    """What as_json() writes."""
     found = advice.advice(trace)
-    value = {
+    return {
         "schema": SCHEMA,
         "answer": answer.read(trace, most=0).sentence,
         "loop": None if found.loop is None else vars(found.loop),
         "findings": list(found.findings),
         "failed_rules": [vars(each) for each in found.failures],
     }
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 FORMATS: Mapping[str, Callable[[Trace], str]] = {

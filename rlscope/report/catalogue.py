@@ -1,9 +1,10 @@
 """The runs below a folder: what each is, how it ended, and where its time went.
 
 Made of what is cheap: run.json, and the index of the trace files, which are not analysed. The
-headline needs tables; a run that has none yet has no headline here. It is kept where it was made:
+headline and the first finding need tables; a run that has none yet has neither here. They are kept
+where they were made:
 
-    tables/headline.json   the sentence, and the identity of the manifest that it was read from
+    tables/headline.json   both, and the identity of the manifest that they were read from
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ class Run(NamedTuple):
     command: str | None
     headline: str | None
     """Where the time goes: the first sentence of its report."""
+    finding: str | None
+    """What to mend first, and what that is worth; "": nothing is surely worth it. None: not known,
+    as the headline."""
     note: str
     """Why there is no headline, or what is damaged."""
 
@@ -83,7 +87,8 @@ def _described(directory: str) -> Run:
     facts = run_facts.read_run_json(Path(directory))
     command = shlex.join(run_facts.command_words(facts)) or None
     name = str(facts.get("name") or Path(directory).absolute().name)
-    run = Run(directory, name, "complete", facts.get("start_time"), None, command, None, "")
+    began = facts.get("start_time")
+    run = Run(directory, name, "complete", began, None, command, None, None, "")
     try:
         read = contents.read(directory)
     except (RlscopeError, OSError) as error:
@@ -123,39 +128,41 @@ def _with_headline(run: Run, step: Callable[[str], None]) -> Run:
         if (known := _known_headline(root)) is None:
             step(f"reading the headline of {run.directory}")
             known = _read_headline(root)
-        return run._replace(headline=known)
+        return run._replace(headline=known[0], finding=known[1])
     except RlscopeError as error:
         return run._replace(note=run.note or str(error))
     finally:
         lock.release()
 
 
-def _read_headline(root: Path) -> str:
+def _read_headline(root: Path) -> tuple[str, str]:
     from rlscope.opening import Trace
 
     with Trace(root) as trace:  # its tables as they are
         return keep_headline(trace)
 
 
-def keep_headline(trace: Trace) -> str:
-    """The first sentence about a trace, which is kept beside its tables. Who has just made a report
-    of the trace has it at once: no question is asked twice of a trace."""
-    from rlscope.report import headline
+def keep_headline(trace: Trace) -> tuple[str, str]:
+    """The first sentence about a trace and its first finding, which are kept beside its tables. Who
+    has just made a report of the trace has them at once: no question is asked twice of a trace."""
+    from rlscope.report import answer, headline
 
-    sentence = headline.first_sentence(trace)
+    kept = {"sentence": headline.first_sentence(trace), "finding": answer.first_finding(trace)}
     with suppress(OSError):  # read-only, or full
         if not trace.in_memory:
-            text = json.dumps({"manifest": _identity(trace.path), "sentence": sentence})
+            text = json.dumps({"manifest": _identity(trace.path), **kept})
             regular_files.replace(trace.path, _HEADLINE, text.encode())
-    return sentence
+    return kept["sentence"], kept["finding"]
 
 
-def _known_headline(root: Path) -> str | None:
-    """The sentence that was read from these very tables. One that came with a stranger's trace
-    is not believed: the kernel gives a manifest its identity."""
+def _known_headline(root: Path) -> tuple[str, str] | None:
+    """What was read from these very tables. What came with a stranger's trace is not believed: the
+    kernel gives a manifest its identity."""
     try:
         known = json.loads(regular_files.read(root, _HEADLINE, _MOST_BYTES))
-        return str(known["sentence"]) if known["manifest"] == _identity(root) else None
+        if known["manifest"] != _identity(root):
+            return None
+        return str(known["sentence"]), str(known["finding"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def test_runs_are_listed_with_what_is_cheap(folder):
         "duration_ns": 10_000,
         "command": "python train.py 'a b'",
         "headline": None,
+        "finding": None,
         "note": "no tables yet",
     }
     assert not list(folder.rglob("tables"))
@@ -89,13 +91,13 @@ def test_one_with_tables_has_its_headline(folder, monkeypatch):
     with load(folder / "a") as trace:
         sentence = headline.read(trace).sentence
     (run,) = listed(folder / "a")
-    assert (run["headline"], run["note"]) == (sentence, "")
+    assert (run["headline"], run["finding"], run["note"]) == (sentence, "", "")
     # From now on nobody asks the tables for it.
     monkeypatch.setattr(headline, "first_sentence", None)
     assert listed(folder / "a") == [run]
     # A headline that is of other tables is not believed: this one came with the trace.
     known = json.loads((folder / "a/tables/headline.json").read_text())
-    known |= {"sentence": "All is well.", "manifest": [0, 0, 0]}
+    known |= {"sentence": "All is well.", "finding": "", "manifest": [0, 0, 0]}
     (folder / "a/tables/headline.json").write_text(json.dumps(known))
     monkeypatch.undo()
     assert listed(folder / "a") == [run]
@@ -108,7 +110,9 @@ def test_who_looked_at_a_run_left_its_headline(folder, verb, monkeypatch):
     assert listed(folder / "a")[0]["headline"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"[]", b"{", b'{"manifest": 1}', b"\xff"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"[]", b"{", b'{"manifest": 1}', b'{"manifest": 1, "sentence": ""}', b"\xff"]
+)
 def test_a_damaged_headline_is_read_again(folder, damage):
     load(folder / "a").close()
     (run,) = listed(folder / "a")
@@ -156,7 +160,8 @@ def test_a_reader_sees_one_line_for_each(folder):
     load(folder / "a").close()
     done = rlscope("runs", folder, "--long")
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["directory", "name", "state", "began", "length", "headline"]
+    heads = ["directory", "name", "state", "began", "length", "first finding", "headline"]
+    assert re.split("  +", lines[0]) == heads
     began = NOW.astimezone().strftime("%Y-%m-%d %H:%M")
     assert lines[1].split("  ")[0] == str(folder / "a")
     assert f"seed-2  complete  {began}  10.0 µs  " in lines[1]

@@ -14,6 +14,7 @@ from support.files.relation_rows import SECOND, Relations, share
 
 from rlscope.report import advice_renderers, answer
 from rlscope.report.renderers import html
+from rlscope.report.renderers import json as json_renderer
 from rlscope.report.renderers.terminal import render_summary
 
 Rules = Callable[..., None]
@@ -45,8 +46,15 @@ def test_the_sentence_has_cause_line_and_price(rules):
     )
 
 
+def test_a_list_of_runs_has_the_first_finding(rules):
+    rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
+    listed = "The step is slow (ppo.py:7): 20.0 % (15.0 to 25.0 %)"
+    assert answer.first_finding(trace()) == listed
+
+
 def test_a_small_saving_does_not_lead(rules):
     rules(one=[finding(seconds(0.2, 0.15, 0.25))])
+    assert answer.first_finding(trace(iterations=20)) == ""
     assert answer.read(trace(iterations=20)).sentence == (
         "Nothing here is surely worth more than 2.5 % of the loop, which spends 100.0 % in Python"
         " in learning."
@@ -182,6 +190,13 @@ def test_json_and_text_hold_any_name(rules, name):
     assert [each["rule"] for each in found["failed_rules"]] == [name]
     shown = advice_renderers.text(run, width=100, unicode=True)  # type: ignore[arg-type]
     assert all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_the_json_of_the_report_has_the_findings(rules):
+    run = hostile_run(rules, "plain")
+    page = json.loads(json_renderer.render(run))  # type: ignore[arg-type]
+    assert page["advice"] == json.loads(advice_renderers.as_json(run))  # type: ignore[arg-type]
+    assert page["advice"]["findings"][0]["title"] == "plain is slow"
 
 
 def test_without_a_loop_the_formats_say_that_nothing_can_be_advised(rules):

@@ -184,3 +184,13 @@ def test_what_leads_nowhere_in_a_page_is_found(text: str, wrong: list[str]) -> N
 )
 def test_a_file_that_is_not_there_is_found(text: str, missing: list[str]) -> None:
     assert [*missing_files(text)] == missing
+
+
+def test_each_page_of_the_guide_is_in_its_contents() -> None:
+    index = (DOCS / "guide" / "index.md").read_text()
+    pages = {path.stem for path in (DOCS / "guide").glob("*.md")} - {"index"}
+    assert set(re.findall(r"^\* \[.*\]\((.*)\.md\)", index, re.MULTILINE)) == pages
+    listed = [
+        block.split("\n")[2:] for block in re.findall(r"```{toctree}\n(.*?)\n```", index, re.DOTALL)
+    ]
+    assert sorted(page for block in listed for page in block) == sorted(pages)

@@ -73,6 +73,7 @@ def test_a_statement_reads_relations_and_nothing_else(kept, tmp_path):
             for ask in (
                 trace.sql,
                 lambda text: trace.first_rows(text, 1),
+                lambda text: trace.cut_rows(text, 1, characters=9, seconds=60),
                 lambda text: trace.write_parquet(text, tmp_path / "x.parquet"),
             ):
                 with pytest.raises(QueryError, match="unrestricted") as caught:
