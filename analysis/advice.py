@@ -111,7 +111,7 @@ def _priced(found: Finding, loop: Loop) -> Row:
         empty = ("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup")
         return dict.fromkeys(empty) | {"once_ns": round(found.once_ns)}
     price = found.price.within(loop.loop_ns)
-    if finding_verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
+    if not found.ends_starving and finding_verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
         price = replace(price, low_ns=min(price.low_ns, 0))
     if not math.isfinite(price.high_ns - price.low_ns):
         raise ValueError(f"a price that is no number: {found.price}")

@@ -36,6 +36,9 @@ class Finding:
     """When mending it changes nothing: one sentence, which begins with "No effect"."""
     price: Price | None = None
     """Time of the loop that can be won back. None: it is paid once, for `once_ns`."""
+    ends_starving: bool = False
+    """Whether the fix gives a loop that waits for others its work sooner. Other prices of such a
+    loop begin at 0."""
     once_ns: int = 0
     operation: str | None = None
     file: str | None = None

@@ -35,6 +35,8 @@ _CALLS_IN_A_ROW = 1.9
 # of a small operator takes at most.
 _LOOPED_CALLS = 60
 _LOOPED_UPDATES = 4
+# Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
+_MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
@@ -110,6 +112,13 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     return bool(brief and row["calls"] >= fewest * row["entries"])
 
 
+def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
+    """Whether Python takes so long in a loop, in each entry into its operation, that it has many
+    passes, and most of the time in lines that do arithmetic."""
+    many = own_ns >= _MANY_ELEMENTS_NS * max(entries, 1)
+    return many and verdicts.is_most(computing_ns, own_ns)
+
+
 def is_loop_of_operators(own_ns: float, total_ns: float) -> bool:
     """Whether the lines of a loop call operators themselves, and not networks that do."""
     return verdicts.is_most(own_ns, total_ns)
@@ -118,6 +127,11 @@ def is_loop_of_operators(own_ns: float, total_ns: float) -> bool:
 def is_compiled_again(count: int) -> bool:
     """Whether a function was compiled more often than a change of shape explains."""
     return count >= _FEWEST_COMPILATIONS
+
+
+def is_most_of_calls(total_ns: float, longest_ns: float) -> bool:
+    """Whether a line leads to most calls of a network that inference makes."""
+    return verdicts.is_most(total_ns, longest_ns)
 
 
 def is_called_in_a_row(calls: float) -> bool:

@@ -6,12 +6,13 @@ found = of_functions(trace, loop, (r".*/torch/serialization\\.py:save",))
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
 """What calls a network: one library is one row."""
 _STATEMENT = "findings/library_function"
+# What handles files, in the standard library.
+_FILE_CALLS = frozenset(
+    "close dump dumps flush fsync open readlines remove rename replace unlink write writelines"
+    " writerow writerows".split()
+)
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,38 @@ def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
     below_ns = math.sqrt(sum(row["below_ns2"] for row in rows))
     above_ns = math.sqrt(sum(row["above_ns2"] for row in rows))
     return Price(own_ns, max(own_ns - below_ns, 0.0), own_ns + above_ns)
+
+
+def written_beside(
+    trace: Trace, loop: Loop, place: tuple[str, int], operations: Sequence[str] = ()
+) -> Price:
+    """Other time of the function around a line (file and number), at lines that handle files.
+    `operations`: the paths in which it counts; none: in all."""
+    return calls_beside(trace, loop, place, _FILE_CALLS, operations)
+
+
+def calls_beside(
+    trace: Trace,
+    loop: Loop,
+    place: tuple[str, int],
+    names: Container[str],
+    operations: Sequence[str] = (),
+) -> Price:
+    """Time of the function around a line, at lines that call functions of some names."""
+    file, line = place
+    source = source_of(trace, file)
+    around = source.function_at(line)
+    if around is None:
+        return Price(0, 0, 0)
+    rows = statement.run(
+        trace, "findings/own_line", process_id=loop.process_id, operations=list(operations)
+    ).to_dicts()
+    return estimate_of(
+        [
+            row
+            for row in rows
+            if row["file"] == file
+            and around[0] <= row["line"] <= around[1]
+            and source.calls_any(row["line"], names)
+        ]
+    )

@@ -13,7 +13,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_FAMILY = ("family", "processes", "name", "last_name", "role")
+_FAMILY = ("family", "processes", "name", "last_name", "role", "waiting_id")
 _TARGET = ("target_kind", "target_role", "target_family", "target_peers", "target_name",
            "target_last_name")  # fmt: skip
 _COLUMNS = (*_FAMILY, "loop_ns", "waited_ns", "group", "group_ns", "likeness", *_TARGET)
@@ -22,11 +22,12 @@ Rows = list[dict[str, Any]]
 
 
 def role_loops(trace: Trace) -> Table:
-    """family, processes, name, last_name, role, loop_ns, waited_ns, group, group_ns, likeness, and
-    target_...: one row for each family of processes with a training loop. Those that starve are
-    first, the one that waits for the largest part of its loop before all. Then come those with the
-    longest loops.
+    """family, processes, name, last_name, role, waiting_id, loop_ns, waited_ns, group, group_ns,
+    likeness, and target_...: one row for each family of processes with a training loop. Those
+    that starve are first, the one that waits for the largest part of its loop before all. Then
+    come those with the longest loops.
 
+    waiting_id is the process_id of the one that waits most of the family.
     `group` is the group of operations that takes most of the loop beside waits for other processes,
     and group_ns its time without them.
     `likeness` to the family with the longest loops: the part of the operations, by their time,

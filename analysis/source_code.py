@@ -21,6 +21,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 _IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -87,14 +88,32 @@ class Source:
             for node in self._around(line)
         )
 
+    def is_in_for(self, line: int) -> bool:
+        """Whether a line is executed again and again in a `for` of its function."""
+        found = False
+        for node in self._around(line):
+            if isinstance(node, _SCOPES):
+                found = False
+            elif isinstance(node, ast.For):
+                found = found or line > node.lineno
+        return found
+
+    def computes(self, line: int) -> bool:
+        """Whether a statement in a line does arithmetic."""
+        return any(
+            isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC)
+            for node in self._around(line)
+        )
+
     def updates_parameters(self, line: int) -> bool:
-        """Whether a line changes tensors in place, in a loop over parameters of networks."""
+        """Whether a line changes tensors in place, or puts sums into a dictionary, in a loop over
+        parameters of networks."""
         for node in self._around(line):
             if isinstance(node, ast.For):
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
                 given = {_name_of(each.func) for each in calls if each.lineno == node.lineno}
                 inside = {_name_of(each.func) for each in calls if each.lineno > node.lineno}
-                if given & _PARAMETERS and inside & _IN_PLACE:
+                if given & _PARAMETERS and (inside & _IN_PLACE or _puts_sums(node)):
                     return True
         return False
 
@@ -170,6 +189,16 @@ def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) 
         return None
     own = (row["total_ns"] for row in inside if row["operation"] == operation)
     return OwnLoop(*place, total_ns=sum(own))
+
+
+def _puts_sums(loop: ast.For) -> bool:
+    """Whether a loop assigns what it computes to entries: rows[name] = 0.9 * rows[name] + value."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.BinOp)
+        and any(isinstance(target, ast.Subscript) for target in node.targets)
+        for node in ast.walk(loop)
+    )
 
 
 def _name_of(function: ast.AST) -> str:

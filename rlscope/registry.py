@@ -100,6 +100,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "argument_validation": "rlscope.analysis.findings.argument_validation:RULE",
         "checkpoints": "rlscope.analysis.findings.checkpoints:RULE",
         "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
+        "element_loop": "rlscope.analysis.findings.element_loop:RULE",
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
         "garbage_collection": "rlscope.analysis.findings.garbage_collection:RULE",
         "many_threads": "rlscope.analysis.findings.many_threads:RULE",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rlscope.amounts import share
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import of_functions, written_beside
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -28,13 +28,16 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, _SAVES)
     if found is None:
         return
+    # Files are often renamed, flushed or removed by the lines around.
+    time = found.time.plus(written_beside(trace, loop, (found.file, found.line)))
     yield Finding(
-        title=f"saving takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",
-        evidence=f"{found.readings} readings of the loop's stack lie in functions that save.",
+        title=f"saving takes {share(time.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"{found.readings} readings of the loop's stack lie in functions that save. "
+        "Other lines of the same function that handle files are counted, too.",
         evidence_sql=found.evidence_sql,
         fix="Save a tenth as often, or let a thread write a copy.",
         no_effect="No effect where the loop already saves only once, at its end.",
-        price=found.time.part(0.8, 0.9, 1.0),
+        price=time.part(0.8, 0.9, 1.0),
         operation=found.operation,
         file=found.file,
         line=found.line,

@@ -9,19 +9,13 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import written_beside
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/disk_wait"
-# What handles files, in the standard library.
-_FILE_CALLS = frozenset(
-    "close dump dumps flush fsync open readlines remove rename replace unlink write writelines"
-    " writerow writerows".split()
-)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -50,24 +44,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _written(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> Price:
     """Other time of the function that waits, at lines that handle files."""
-    none = Price(0, 0, 0)
     if row["file"] is None:
-        return none
-    source = source_of(trace, row["file"])
-    place = source.function_at(row["line"])
-    if place is None:
-        return none
-    lines = statement.run(
-        trace, "findings/own_line", process_id=loop.process_id, operations=[row["operation"]]
-    ).to_dicts()
-    writing = [
-        line
-        for line in lines
-        if line["file"] == row["file"]
-        and place[0] <= line["line"] <= place[1]
-        and source.calls_any(line["line"], _FILE_CALLS)
-    ]
-    return estimate_of(writing) if writing else none
+        return Price(0, 0, 0)
+    place = row["file"], row["line"]
+    return written_beside(trace, loop, place, operations=[row["operation"]])
 
 
 RULE = Rule(_find)

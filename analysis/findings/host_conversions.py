@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -108,21 +108,30 @@ def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
 def _price(
     trace: Trace, loop: Loop, operation: str, rows: Sequence[Row], found: Sequence[Row]
 ) -> Price:
-    """The calls, and the Python of lines that do nothing else, without what is left: a conversion
+    """Lines that do nothing else, and the calls of other lines, without what is left: a conversion
     that copies nothing, for each call."""
     pure = {(each["file"], each["line"]) for each in found if _is_pure(each["text"])}
-    python_ns = sum(
-        line["own_ns"]
-        for line in lines.operation_lines(
-            trace, process_id=loop.process_id, operation=operation, layers=("python",)
-        )
-        if (line["file"], line["line"]) in pure
-    )
-    calls_ns = sum(row["self_ns"] for row in rows) + python_ns
+    inside = _time_of(trace, loop, pure, "framework")
+    others_ns = max(sum(row["self_ns"] for row in rows) - inside.saving_ns, 0)
     whole = prices.of_spread(spread(trace, loop, operation=operation))
-    part = min(calls_ns / whole.saving_ns, 1) if whole.saving_ns else 0
+    part = min(others_ns / whole.saving_ns, 1) if whole.saving_ns else 0
     left_ns = sum(row["calls"] for row in rows) * _CHEAPEST_NS
-    return whole.times(part).less(Price(left_ns, left_ns / 2, 2 * left_ns))
+    return (
+        whole.times(part)
+        .plus(inside)
+        .plus(_time_of(trace, loop, pure, "python"))
+        .less(Price(left_ns, left_ns / 2, 2 * left_ns))
+    )
+
+
+def _time_of(trace: Trace, loop: Loop, places: Container[tuple[str, int]], layer: str) -> Price:
+    """Time of lines in a layer, in all operations: one that begins with the call has none of what
+    the line does before."""
+    time = Price(0, 0, 0)
+    for line in lines.operation_lines(trace, process_id=loop.process_id, layers=(layer,)):
+        if (line["file"], line["line"]) in places:
+            time = time.plus(prices.of_estimate(line))
+    return time
 
 
 def _is_pure(text: str) -> bool:

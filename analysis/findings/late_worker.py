@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 _WORK = ("python", "simulator", "framework")
+# A step may also wait, for a device or another program.
+_STEP = (*_WORK, "wait")
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -49,7 +51,12 @@ def _finding(trace: Trace, row: Mapping[str, Any]) -> Finding:
 def _lines(trace: Trace, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Lines of the worker's step, whatever the program calls it; else of all its work."""
     found = (
-        lines.operation_lines(trace, process_id=row["worker_id"], operation=operation, layers=_WORK)
+        lines.operation_lines(
+            trace,
+            process_id=row["worker_id"],
+            operation=operation,
+            layers=_WORK if operation is None else _STEP,
+        )
         for operation in (*groups.paths_of(trace, row["worker_id"], SIMULATION), None)
     )
     return next((each for each in found if each), [])

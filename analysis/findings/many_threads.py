@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, statement
@@ -27,8 +27,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             row["running_ns"], others_ns, blocked_ns or 0, row["framework_ns"]
         ):
             continue
-        low_ns = max(blocked_ns - math.sqrt(row["below_ns2"]), 0)
-        value_ns = min(max(blocked_ns, others_ns), row["framework_ns"])
         file, line = _place(trace, loop)
         yield Finding(
             title="operators wait for their own threads for "
@@ -39,10 +37,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Use one thread for small operators: torch.set_num_threads(1) or "
             "OMP_NUM_THREADS=1.",
             no_effect="No effect where operators are large and the CPUs are otherwise idle.",
-            price=Price(value_ns, low_ns, row["framework_ns"]),
+            price=_price(row),
             file=file,
             line=line,
         )
+
+
+def _price(row: Mapping[str, Any]) -> Price:
+    """One thread waits for no other, but does their work, too: between a quarter of the waits and
+    all of them. At most it also wins back the CPU time that the others take from it."""
+    blocked_ns = row["blocked_ns"]
+    least_ns = max(blocked_ns - math.sqrt(row["below_ns2"]), 0)
+    most_ns = min(max(blocked_ns, row["others_ns"]), row["framework_ns"])
+    return Price(blocked_ns / 2, least_ns / 4, most_ns)
 
 
 def _place(trace: Trace, loop: Loop) -> tuple[str | None, int | None]:

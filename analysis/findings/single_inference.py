@@ -9,7 +9,7 @@ from rlscope.amounts import count
 from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import NETWORKS, of_functions
+from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import own_loop
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/repeated_call"
+_CALLING = "findings/calling_line"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -24,8 +25,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, NETWORKS, operations)
     if found is None:
         return
-    # The loop around the call of the whole network: layers inside are called in turn anyway.
-    place = own_loop(trace, loop, file=found.file, line=found.line, operation=found.operation)
+    place = _looping_line(trace, loop, found)
     if place is None:
         return
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
@@ -43,9 +43,22 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         no_effect="Little effect where the network is so large that its arithmetic takes the time.",
         price=exact(rows[0]["operation_ns"]).part(0.75 * rest, 0.9 * rest, rest),
         operation=found.operation,
-        file=found.file,
-        line=found.line,
+        file=place[0],
+        line=place[1],
     )
+
+
+def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
+    """The line, in a loop of the program, that leads to most calls of the whole network: its layers
+    are called in turn anyway. The loop can be that of a caller."""
+    asked = {"process_id": loop.process_id, "operation": found.operation}
+    rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
+    for row in rows:
+        place = row["file"], row["line"]
+        if own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
+            most = finding_verdicts.is_most_of_calls(row["total_ns"], rows[0]["total_ns"])
+            return place if most else None
+    return None
 
 
 def _calls_in_a_row(rows: Sequence[Mapping[str, Any]]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 Row = Mapping[str, Any]
+# Share of a CPU that a process takes at least, however long it waits.
+_LEAST_WORK = 0.01
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -22,37 +25,50 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         serving = roles.family_of(trace, row["target_family"])
         if not (serving and roles.starving(trace, serving["family"])):
             continue
-        asked = {"process_id": loop.process_id}
-        (cores,) = statement.run(trace, "findings/starving", **asked).to_dicts()
+        asked = {"family": serving["family"]}
+        (work,) = statement.run(trace, "findings/starving", **asked).to_dicts()
         needed = _needed(row, serving)
         yield Finding(
             title=f"{row['name']} waits {share(row['waited_ns'], row['loop_ns'])} of its loop for "
             f"{plural(serving['processes'], 'process')} of the kind {serving['family']}",
             evidence=f"It waits {duration(row['waited_ns'])} of {duration(row['loop_ns'])}. "
-            f"{plural(needed, 'process')} of that kind would keep it busy.",
+            f"{plural(math.ceil(needed), 'process')} of that kind would keep it busy. Each of them "
+            f"works on a CPU for {share(work['working_ns'], work['loop_ns'])} of its loop.",
             evidence_sql=statement.shown("findings/starving", **asked),
-            fix=f"Use up to {needed} of them if there are cores, or make what they do cheaper; do "
-            f"not tune {row['name']}.",
+            fix=f"Use up to {math.ceil(needed)} of them if there are cores, or make what they do "
+            f"cheaper; do not tune {row['name']}.",
             no_effect="No effect where all cores are busy already.",
-            price=_price(serving["processes"], needed, cores["cores"], loop),
-            **lines.place_of(lines.operation_lines(trace, process_id=loop.process_id)),
+            price=_price(serving["processes"], needed, _room(work), loop),
+            ends_starving=True,
+            **lines.place_of(
+                lines.operation_lines(trace, process_id=row["waiting_id"], layers=("wait",))
+            ),
         )
         return
 
 
-def _needed(row: Row, serving: Row) -> int:
+def _needed(row: Row, serving: Row) -> float:
     """So many processes make in the time of its work what it takes."""
     work_ns = max(row["loop_ns"] - row["waited_ns"], 1)
-    return int(-(-serving["processes"] * row["loop_ns"] // work_ns))
+    return float(serving["processes"] * row["loop_ns"] / work_ns)
 
 
-def _price(there: int, needed: int, cores: int | None, loop: Loop) -> Price:
-    """At most what the processes that it needs win. What one more of them wins is sure, if it has
-    a core of its own."""
+def _room(work: Row) -> float:
+    """So many of the processes have CPUs to work on, beside one that works all the time. A process
+    that waits for a device leaves its CPU to others."""
+    if work["cores"] is None:
+        return 0.0
+    each = work["working_ns"] / max(work["loop_ns"], 1)
+    return float(max(work["cores"] - 1, 0) / max(each, _LEAST_WORK))
+
+
+def _price(there: int, needed: float, room: float, loop: Loop) -> Price:
+    """At most what as many as are needed win. What one more wins is sure, if it has a CPU."""
     high = 1 - there / needed
-    low = 1 - there / (there + 1) if cores is not None and there + 1 < cores else 0.0
+    low = 1 - there / (there + 1) if room >= there + 1 else 0.0
+    value = 1 - there / min(needed, room) if room > there else 0.0
     low = min(low, high)
-    return Price(*((loop.loop_ns * each) for each in ((low + high) / 2, low, high)))
+    return Price(*((loop.loop_ns * each) for each in (max(value, (low + high) / 2), low, high)))
 
 
 RULE = Rule(_find)

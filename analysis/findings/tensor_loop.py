@@ -9,7 +9,7 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import calls_beside, estimate_of
 from rlscope.analysis.source_code import OwnLoop, own_loop, source_of
 from rlscope.relations.groups import SIMULATION
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
+# What a loop over the parameters of a network calls beside, and operators on lists do not need.
+_DICTIONARIES = frozenset(("state_dict", "load_state_dict"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -32,6 +34,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
+        if updates:
+            place = first["file"], first["line"]
+            time = time.plus(calls_beside(trace, loop, place, _DICTIONARIES))
         yield Finding(
             title=f"a Python loop over tensors takes {share(time.saving_ns, loop.loop_ns)} of the "
             "loop",

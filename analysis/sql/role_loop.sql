@@ -2,6 +2,7 @@
 --   family, processes   processes whose names differ in their number only, and how many they are
 --   name, last_name     of the first and the last of them
 --   role                of all of them, where they have one
+--   waiting_id          process_id of the one that waits most
 --   operation           between operations '(between operations)'
 --   duration_ns  its time
 --   waited_ns    the part of that in which it waits for other processes
@@ -25,6 +26,7 @@ WITH _loop AS (
   GROUP BY family
 )
 SELECT _family.family, processes, _family.name, _family.last_name, _family.role,
+  waiting_id,
   IF(operation = '(none)', '(between operations)', operation) AS operation,
   CAST(duration_ns AS BIGINT) AS duration_ns, CAST(waited_ns AS BIGINT) AS waited_ns,
   target.kind AS target_kind, target.role AS target_role, target.family AS target_family,

@@ -17,10 +17,13 @@ SPEAKING = [
     ("argument_validation", "inference", (DISTRIBUTION, "Distribution._validate_sample")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_single_tensor_adamw")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_single_tensor_sgd")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")),
     ("checkpoints", "saving", (f"{TORCH}/serialization.py", "save")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
 ]
+# What the fix wins at least of the time in such a function, if that is not most of it.
+PARTS = {"_single_tensor_sgd": 0.6, "_single_tensor_rmsprop": 0.4}
 # Functions of the same libraries that are what the rule advises, or nothing that it looks for.
 SILENT = [
     ("argument_validation", "inference", (f"{TORCH}/distributions/normal.py", "Normal.sample")),
@@ -48,8 +51,9 @@ def test_the_line_that_led_to_the_function_is_named(name, operation, function):
     assert (finding.file, finding.line, finding.operation) == (FILE, 7, operation)
     price = finding.price
     assert price is not None
-    assert 3.2 * SECOND < price.saving_ns <= 4 * SECOND
-    assert 2 * SECOND < price.low_ns < price.saving_ns <= price.high_ns
+    part = PARTS.get(function[1], 0.85)
+    assert part * 4 * SECOND <= price.saving_ns <= 4 * SECOND
+    assert 0 < price.low_ns < price.saving_ns <= price.high_ns
 
 
 @pytest.mark.parametrize(("name", "operation", "function"), SILENT)
@@ -69,6 +73,21 @@ def test_what_waits_meanwhile_is_not_mended(name, operation, function):
     """Such as saving in which the loop waits for a disk: that is another finding."""
     time = Time(operation, "wait", 3 * SECOND, 7, (function,))
     assert found(rule(name), loop_rows(time)) == []
+
+
+def test_files_that_the_saving_function_renames_are_a_part_of_saving():
+    text = (
+        "def save(net):\n    torch.save(net, 'new')\n    os.replace('new', 'old')\nos.remove(a)\n"
+    )
+    trace = loop_rows(
+        Time("saving", "python", 2 * SECOND, 2, ((f"{TORCH}/serialization.py", "save"),)),
+        *(Time("(none)", "python", SECOND, line) for line in (3, 4)),
+        text=text,
+    )
+    (finding,) = found(rule("checkpoints"), trace)
+    assert finding.line == 2
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
 
 
 def test_a_function_that_calls_itself_counts_once():

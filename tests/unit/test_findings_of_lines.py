@@ -7,6 +7,7 @@ from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import (
+    element_loop,
     needless_gradients,
     python_replay,
     single_inference,
@@ -109,6 +110,68 @@ def test_the_loop_in_which_environments_step_is_the_training():
     assert found(tensor_loop.RULE, trace) == []
 
 
+def test_dictionaries_of_parameters_are_a_part_of_the_update():
+    text = """\
+def follow(online, target):
+    mixed = target.state_dict()
+    for name, value in online.state_dict().items():
+        mixed[name] = 0.99 * mixed[name] + 0.01 * value
+    target.load_state_dict(mixed)
+    print(mixed)
+"""
+    trace = loop_rows(
+        Time("(none)", "framework", 2 * SECOND, 4),
+        *(Time("(none)", "python", SECOND, line) for line in (2, 5, 6)),
+        entries={"update": 400},
+        text=text,
+        native_call=[calls("(none)", "torch._C:TensorBase.mul", 3200, SECOND // 100)],
+    )
+    (finding,) = found(tensor_loop.RULE, trace)
+    assert finding.line == 4
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.92 * 4 * SECOND)
+
+
+# ---- loops over numbers --------------------------------------------------------------------------
+
+FORCES = """\
+def forces(places):
+    for place in places:
+        total += place * place
+        self.seen.append(place)
+    while total > 1:
+        total = total / 2
+    return total * 2
+"""
+
+
+def computing(line: int, *, layer: str = "python", entries: int = 1000):
+    return loop_rows(
+        Time("simulation", layer, 3 * SECOND, line), entries={"simulation": entries}, text=FORCES
+    )
+
+
+def test_a_loop_that_computes_with_numbers_is_named():
+    (finding,) = found(element_loop.RULE, computing(3))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "simulation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.8 * 3 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"line": 4},  # no arithmetic
+        {"line": 6},  # a recursion that ends when it ends
+        {"line": 7},  # in no loop
+        {"line": 3, "layer": "framework"},  # a loop over tensors
+        {"line": 3, "entries": 100_000},  # a few numbers in each of many steps
+    ],
+)
+def test_other_lines_in_python_are_not(silent):
+    assert found(element_loop.RULE, computing(**silent)) == []
+
+
 # ---- copies of buffers ---------------------------------------------------------------------------
 
 
@@ -208,6 +271,18 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
+
+
+def test_a_loop_around_a_function_that_calls_the_network_is_one():
+    text = "def act(seen):\n    return net(seen)\n\n\nactions = [act(seen) for seen in all_seen]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 5, ((FILE, "act"), MODULE)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert (finding.file, finding.line) == (FILE, 5)
 
 
 @pytest.mark.parametrize(

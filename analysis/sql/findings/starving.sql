@@ -1,6 +1,9 @@
--- CPUs that the run of a process ($process_id) could use (NULL: not known), and what the process does
--- longest in its loop.
-SELECT MAX(cores) AS cores, ARG_MAX(training_loop.operation, duration_ns) AS operation,
-  MAX(duration_ns) AS duration_ns
-FROM training_loop JOIN process USING (process_id) LEFT JOIN host USING (host_id)
-WHERE process_id = $process_id
+-- How long the processes of a family ($family) work in their training loops, on a CPU and not in waits.
+--   working_ns, loop_ns  of all of them, added up
+--   cores                CPUs that the run could use; NULL: not known
+-- uses: process_family
+SELECT CAST(COALESCE(SUM(duration_ns) FILTER (layer <> 'wait'), 0) AS BIGINT) AS working_ns,
+  CAST(COALESCE(SUM(duration_ns), 0) AS BIGINT) AS loop_ns, MAX(cores) AS cores
+FROM training_loop JOIN process_family USING (process_id) JOIN process USING (process_id)
+  LEFT JOIN host USING (host_id)
+WHERE family = $family

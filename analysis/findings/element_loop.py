@@ -1,0 +1,63 @@
+"""Python computes with numbers one after the other, where one operation on an array would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.source_code import own_loop, source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/element_loop"
+Row = Mapping[str, Any]
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {"process_id": loop.process_id}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    for lines in _functions(trace, loop, rows):
+        first, time = lines[0], estimate_of(lines)
+        source = source_of(trace, first["file"])
+        computing_ns = sum(row["own_ns"] for row in lines if source.computes(row["line"]))
+        if not finding_verdicts.are_elements_many(time.saving_ns, computing_ns, first["entries"]):
+            continue
+        each = (
+            f", {duration(time.saving_ns / first['entries'])} in each" if first["entries"] else ""
+        )
+        yield Finding(
+            title="a Python loop over numbers takes "
+            f"{share(time.saving_ns, loop.loop_ns)} of the loop",
+            evidence=f"Python itself takes {duration(time.saving_ns)} in the lines of the loop, in "
+            f"{count(first['entries'])} entries into {first['operation']}{each}.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Compute with whole arrays: NumPy does what all passes do in one call. Or compile "
+            "the function with Numba.",
+            no_effect="Little effect where each pass needs what the one before made.",
+            price=time.part(0.6, 0.8, 1.0),
+            operation=first["operation"],
+            file=first["file"],
+            line=first["line"],
+        )
+
+
+def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of lines in loops of one function, in one operation. The loop of the training itself
+    is none."""
+    found: dict[tuple[str, tuple[int, int] | None, str], list[Row]] = {}
+    for row in rows:
+        source = source_of(trace, row["file"])
+        asked = {key: row[key] for key in ("file", "line", "operation")}
+        if source.is_in_for(row["line"]) and own_loop(trace, loop, **asked) is not None:
+            place = row["file"], source.function_at(row["line"]), row["operation"]
+            found.setdefault(place, []).append(row)
+    yield from found.values()
+
+
+RULE = Rule(_find)
