@@ -140,6 +140,8 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
     ("training_loop", "gpu_busy"): _NO_WORK,
     ("iteration_breakdown", "gpu_busy"): _NO_WORK,
+    ("iteration", "kernels"): _NO_WORK,
+    ("iteration", "busy_ns"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
     ("idle", "gpu_busy"): _NO_WORK,
 }

@@ -202,7 +202,11 @@ class _Build:
         self._stack_files.update(relations["stack"]["file"])
         self._collect_notes(process, relations)
         unknown: Collection[str] = ()
-        if why := self._why_no_work(process, relations):
+        why = self._why_no_work(process, relations)
+        relations["iteration"] = cuda_rows.of_iterations(
+            relations["iteration"], cuda["iteration_work"], self._run_json, why
+        )
+        if why:
             relations = cuda_rows.without_work(relations)
             unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
