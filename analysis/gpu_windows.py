@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement
+from rlscope.analysis import cuda, processes, statement
 from rlscope.costs.inflation import student
 from rlscope.table import Table
 
@@ -76,6 +76,8 @@ class Cost:
 
 def recorded(trace: Trace) -> dict[int, list[Row]]:
     """Rows of gpu_window.sql by process; empty if no process recorded GPU work in windows."""
+    if not sum(cuda.total(trace)["iterations"]):
+        return {}
     rows = statement.run(trace, "gpu_window", before=BEFORE, after=AFTER).to_dicts()
     found: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
@@ -84,43 +86,52 @@ def recorded(trace: Trace) -> dict[int, list[Row]]:
 
 
 def estimates(trace: Trace) -> Table:
-    """One row for each process with windows: process_id, seen, iterations, unknown, duration_ns,
-    kernels and busy_ns with the ends of their intervals (None: too few windows)."""
-    names = ("process_id", "seen", "iterations", "unknown", "duration_ns", *_ends("kernels"),
-             *_ends("busy_ns"))  # fmt: skip
-    return Table.from_rows(names, map(_estimate_row, recorded(trace).items()), name="gpu_estimate")
+    """One row for each process with windows: process_id, name, seen, iterations, unknown,
+    duration_ns, kernels and busy_ns with the ends of their intervals (None: too few windows)."""
+    names = (
+        *("process_id", "name", "seen", "iterations", "unknown", "duration_ns"),
+        *(*_ends("kernels"), *_ends("busy_ns")),
+    )
+    return Table.from_rows(names, _rows(trace, _estimate_row), name="gpu_estimate")
 
 
 def window_costs(trace: Trace) -> Table:
-    """One row for each process with windows: process_id, windows, iterations, duration_ns, share
-    and slower with the ends of their intervals (None: too few windows)."""
-    names = ("process_id", "windows", "iterations", "duration_ns", *_ends("share"),
-             *_ends("slower"))  # fmt: skip
-    return Table.from_rows(names, map(_cost_row, recorded(trace).items()), name="gpu_window_cost")
+    """One row for each process with windows: process_id, name, windows, iterations, duration_ns,
+    share and slower with the ends of their intervals (None: too few windows)."""
+    names = (
+        *("process_id", "name", "windows", "iterations", "duration_ns"),
+        *(*_ends("share"), *_ends("slower")),
+    )
+    return Table.from_rows(names, _rows(trace, _cost_row), name="gpu_window_cost")
+
+
+def _rows(trace: Trace, row: Callable[[list[Row]], tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Behind id and name of each process."""
+    names = {each["process_id"]: each["name"] for each in processes.process_names(trace).to_dicts()}
+    for process_id, rows in recorded(trace).items():
+        yield (process_id, names.get(process_id), *row(rows))
 
 
 def _ends(name: str) -> tuple[str, str, str]:
     return name, f"{name}_low", f"{name}_high"
 
 
-def _estimate_row(item: tuple[int, list[Row]]) -> tuple[Any, ...]:
-    process_id, rows = item
+def _estimate_row(rows: list[Row]) -> tuple[Any, ...]:
     found = estimated(rows)
     if found is None:
         whole = (_sum(_zones(rows, _SEEN), "iterations"), _sum(rows, "iterations"))
-        return (process_id, *whole, None, _sum(rows, "duration_ns"), *[None] * 6)
+        return (*whole, None, _sum(rows, "duration_ns"), *[None] * 6)
     whole = (found.seen, found.iterations)
-    return (process_id, *whole, found.unknown, found.duration_ns, *_rounded(found.kernels),
+    return (*whole, found.unknown, found.duration_ns, *_rounded(found.kernels),
             *_rounded(found.busy_ns))  # fmt: skip
 
 
-def _cost_row(item: tuple[int, list[Row]]) -> tuple[Any, ...]:
-    process_id, rows = item
+def _cost_row(rows: list[Row]) -> tuple[Any, ...]:
     found = costs(rows)
     whole = (_sum(rows, "iterations"), _sum(rows, "duration_ns"))
     if found is None:
-        return (process_id, len(_others(rows)), *whole, *[None] * 6)
-    return (process_id, found.windows, *whole, *_three(found.share), *_three(found.slower))
+        return (len(_others(rows)), *whole, *[None] * 6)
+    return (found.windows, *whole, *_three(found.share), *_three(found.slower))
 
 
 def _three(value: Interval) -> tuple[float, float, float]:

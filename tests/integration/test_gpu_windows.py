@@ -165,7 +165,7 @@ def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
     run = record(tmp_path, "iterate(body)")
     with rls.load(run.directory) as trace:
         total = cuda.total(trace).to_dicts()
-    assert "in 35 of 300 iterations" in cuda_sentences.totals(total)[0]
+    assert "in 35 of 300 iterations, 11.7 %" in cuda_sentences.totals(total)[0]
     whole = [{**total[0], "seen": 0, "iterations": 0}]
     assert cuda_sentences.totals(whole) == cuda_sentences.totals(total)[1:]
 

@@ -123,7 +123,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     (
         "overhead",
         "overhead_ns",
-    ): "the cost of a kind of record is not known, such as CUDA calls without CUPTI",
+    ): "the cost of a kind of record is not known, such as CUDA calls without rlscope calibrate",
     ("calibration", "api"): "costs are those of all functions together",
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
