@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 Row = Mapping[str, Any]
+Kind = tuple[int, bool | None]
+"""Of an iteration: its operations, and whether it is a long one; None: either."""
 
 BEFORE, AFTER = 1, 2
 """Iterations around a window in which CUPTI is attached and ended."""
 FEWEST_WINDOWS = 3
 """Beside the first one. Fewer say nothing of the others."""
 _FEWEST_OF_KIND = 2
-_OTHER_KINDS = -1
+_OTHER_KINDS = (-1, None)
 _SEEN = ("first", "recorded")
 _OF_COST = ("first", "recorded", "edge")
 
@@ -56,6 +58,9 @@ class Estimated:
     """Those that were recorded, and all."""
     unknown: int
     """Iterations of kinds that no window has: they are in no number below."""
+    unlike_ns: int
+    """Time of iterations that are much longer than others with their operations, where too few
+    windows have such: they are taken for others."""
     duration_ns: int
     """Of all iterations but those."""
     kernels: Interval
@@ -81,15 +86,16 @@ def recorded(trace: Trace) -> dict[int, list[Row]]:
     rows = statement.run(trace, "gpu_window", before=BEFORE, after=AFTER).to_dicts()
     found: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
-        found[row["process_id"]].append(row)
+        found[row["process_id"]].append({**row, "kind": (row["operations"], row["is_long"])})
     return dict(found)
 
 
 def estimates(trace: Trace) -> Table:
     """One row for each process with windows: process_id, name, seen, iterations, unknown,
-    duration_ns, kernels and busy_ns with the ends of their intervals (None: too few windows)."""
+    unlike_ns, duration_ns, kernels and busy_ns with the ends of their intervals (None: too few
+    windows)."""
     names = (
-        *("process_id", "name", "seen", "iterations", "unknown", "duration_ns"),
+        *("process_id", "name", "seen", "iterations", "unknown", "unlike_ns", "duration_ns"),
         *(*_ends("kernels"), *_ends("busy_ns")),
     )
     return Table.from_rows(names, _rows(trace, _estimate_row), name="gpu_estimate")
@@ -120,9 +126,9 @@ def _estimate_row(rows: list[Row]) -> tuple[Any, ...]:
     found = estimated(rows)
     if found is None:
         whole = (_sum(_zones(rows, _SEEN), "iterations"), _sum(rows, "iterations"))
-        return (*whole, None, _sum(rows, "duration_ns"), *[None] * 6)
+        return (*whole, None, None, _sum(rows, "duration_ns"), *[None] * 6)
     whole = (found.seen, found.iterations)
-    return (*whole, found.unknown, found.duration_ns, *_rounded(found.kernels),
+    return (*whole, found.unknown, found.unlike_ns, found.duration_ns, *_rounded(found.kernels),
             *_rounded(found.busy_ns))  # fmt: skip
 
 
@@ -164,6 +170,7 @@ def estimated(rows: Sequence[Row]) -> Estimated | None:
     windows = _others(rows)
     if len(windows) < FEWEST_WINDOWS:
         return None
+    unlike = _rare(rows, windows, "kind")
     rows = _pooled(rows, windows)
     seen = _zones(rows, _SEEN)
     unseen = [row for row in rows if row["zone"] not in _SEEN]
@@ -173,6 +180,7 @@ def estimated(rows: Sequence[Row]) -> Estimated | None:
         seen=_sum(seen, "iterations"),
         iterations=_sum(rows, "iterations"),
         unknown=_sum(unknown, "iterations"),
+        unlike_ns=_sum((r for r in unseen if r["is_long"] and r["of"] in unlike), "duration_ns"),
         duration_ns=_sum(rows, "duration_ns") - _sum(unknown, "duration_ns"),
         kernels=_whole(rows, windows, known, "kernels"),
         busy_ns=_whole(rows, windows, known, "busy_ns"),
@@ -180,16 +188,29 @@ def estimated(rows: Sequence[Row]) -> Estimated | None:
 
 
 def _pooled(rows: Sequence[Row], windows: Sequence[int]) -> list[Row]:
-    """Kinds that are in too few windows are one."""
-    found: dict[int, set[int]] = defaultdict(set)
+    """Where long iterations are in too few windows, they are of one kind with the others that have
+    their operations. Where these are, too, they are one with all such. `of`: the kind before."""
+    rare, rare_operations = _rare(rows, windows, "kind"), _rare(rows, windows, "operations")
+    mixed = {operations for operations, _ in rare}
+
+    def kind(row: Row) -> Kind:
+        if row["operations"] in rare_operations:
+            return _OTHER_KINDS
+        return (row["operations"], None) if row["operations"] in mixed else row["kind"]
+
+    return [{**row, "of": row["kind"], "kind": kind(row)} for row in rows]
+
+
+def _rare(rows: Sequence[Row], windows: Sequence[int], column: str) -> set[Any]:
+    """Values that are in too few windows."""
+    found: dict[Any, set[int]] = {row[column]: set() for row in rows}
     for row in _zones(rows, _SEEN):
-        found[row["kind"]].add(row["window_id"])
+        found[row[column]].add(row["window_id"])
     chosen = set(windows)
-    kept = {kind for kind, of in found.items() if len(of & chosen) >= _FEWEST_OF_KIND}
-    return [row if row["kind"] in kept else {**row, "kind": _OTHER_KINDS} for row in rows]
+    return {value for value, of in found.items() if len(of & chosen) < _FEWEST_OF_KIND}
 
 
-def _whole(rows: Sequence[Row], windows: Sequence[int], kinds: set[int], column: str) -> Interval:
+def _whole(rows: Sequence[Row], windows: Sequence[int], kinds: set[Kind], column: str) -> Interval:
     """The sum over all iterations of these kinds: what was recorded, and what the rest took."""
     seen = _zones(rows, _SEEN)
     weights = _weights(rows, windows)
@@ -294,10 +315,10 @@ class _Beside:
         self._here = {each: self._means(_zones(of, ("beside",))) for each, of in self._rows.items()}
 
     @staticmethod
-    def _means(rows: Sequence[Row]) -> dict[int, float]:
+    def _means(rows: Sequence[Row]) -> dict[Kind, float]:
         """One iteration, by kind: nanoseconds."""
-        counts: dict[int, int] = defaultdict(int)
-        times: dict[int, int] = defaultdict(int)
+        counts: dict[Kind, int] = defaultdict(int)
+        times: dict[Kind, int] = defaultdict(int)
         for row in rows:
             counts[row["kind"]] += row["iterations"]
             times[row["kind"]] += row["duration_ns"]
@@ -306,7 +327,7 @@ class _Beside:
     def has(self, window: int) -> bool:
         return bool(self._here[window])
 
-    def _mean_ns(self, window: int, kind: int) -> float | None:
+    def _mean_ns(self, window: int, kind: Kind) -> float | None:
         return self._here[window].get(kind, self._everywhere.get(kind))
 
     def _compared(self, window: int, zones: Sequence[str]) -> list[tuple[Row, float]]:

@@ -80,6 +80,8 @@ _WIDE_INTERVAL = 0.2
 _SHORTEST_PROGRAM_NS = 100_000_000
 # Share of the iterations of which windows of GPU work tell nothing.
 _NOTABLE_UNKNOWN = 0.005
+# Share of their time in iterations that are much longer than those of windows of GPU work.
+_NOTABLE_UNLIKE = 0.05
 
 HARMLESS = frozenset(
     {
@@ -438,9 +440,14 @@ def is_cuda_cost_unknown(facts: Row) -> bool:
     return "CUDA" in (facts["unknown_costs"] or "")
 
 
-def are_unknown_iterations_notable(unknown: int, iterations: int) -> bool:
+def is_unknown_notable(unknown: int, iterations: int) -> bool:
     """Whether it is worth saying that windows of GPU work tell nothing of some iterations."""
     return unknown > _NOTABLE_UNKNOWN * iterations
+
+
+def is_unlike_notable(unlike_ns: int, duration_ns: int) -> bool:
+    """Whether it is worth saying that some iterations are unlike those of windows of GPU work."""
+    return unlike_ns > _NOTABLE_UNLIKE * duration_ns
 
 
 def is_data_missing(kind: str) -> bool:

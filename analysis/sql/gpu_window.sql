@@ -4,8 +4,8 @@
 --                edge: the $before before a window and the $after after it, in which CUPTI is attached
 --                and ended;
 --                beside: as many as the window has, beyond the edge, on either side; far: others
---   kind         which operations the process was in, and whether that took more than four times the
---                median: a number, the most frequent is 0
+--   operations   which ones the process was in: a number, the most frequent are 0
+--   is_long      whether that took more than four times the median
 --   iterations, duration_ns  complete iterations, and their time
 --   kernels, busy_ns         what they launched; NULL: not recorded
 -- Attaching and ending CUPTI take up to 25 ms, and make no long iteration of one.
@@ -50,17 +50,16 @@ WITH _operations AS (
     duration_ns - IF(zone IN ('first', 'edge'), 25000000, 0) > 4 * median_ns AS is_long
   FROM _zoned
 ), _kind AS (
-  SELECT process_id, is_long, operations,
-    ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY COUNT(*) DESC, is_long, operations) - 1
-      AS kind
-  FROM _known GROUP BY process_id, is_long, operations
+  SELECT process_id, operations,
+    ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY COUNT(*) DESC, operations) - 1 AS number
+  FROM _used GROUP BY process_id, operations
 )
-SELECT _known.process_id, CAST(window_id AS BIGINT) AS window_id, zone, kind,
+SELECT _known.process_id, CAST(window_id AS BIGINT) AS window_id, zone, number AS operations, is_long,
   COUNT(*) AS iterations,
   CAST(SUM(duration_ns) AS BIGINT) AS duration_ns,
   CAST(SUM(kernels) FILTER (gpu_recorded) AS BIGINT) AS kernels,
   CAST(SUM(busy_ns) FILTER (gpu_recorded) AS BIGINT) AS busy_ns
-FROM _known JOIN _kind ON _kind.process_id = _known.process_id AND _kind.is_long = _known.is_long
+FROM _known JOIN _kind ON _kind.process_id = _known.process_id
   AND _kind.operations IS NOT DISTINCT FROM _known.operations
-GROUP BY _known.process_id, window_id, zone, kind
-ORDER BY _known.process_id, window_id, zone, kind
+GROUP BY _known.process_id, window_id, zone, number, is_long
+ORDER BY _known.process_id, window_id, zone, number, is_long

@@ -35,10 +35,17 @@ def _busy(row: Row) -> str:
 
 
 def _unknown(row: Row) -> str:
-    if not verdicts.are_unknown_iterations_notable(row["unknown"], row["iterations"]):
-        return ""
-    share = units.share(row["unknown"], row["iterations"])
-    return f" {share} of the iterations are of a kind that no window has, and do not count."
+    said = ""
+    if verdicts.is_unknown_notable(row["unknown"], row["iterations"]):
+        share = units.share(row["unknown"], row["iterations"])
+        said = f" {share} of the iterations are of a kind that no window has, and do not count."
+    if verdicts.is_unlike_notable(row["unlike_ns"], row["duration_ns"]):
+        share = units.share(row["unlike_ns"], row["duration_ns"])
+        said += (
+            f" Iterations with {share} of the time are much longer than those that windows have, "
+            "and count as these."
+        )
+    return said
 
 
 def _count(number: int) -> str:
@@ -73,13 +80,21 @@ def _of_windows(row: Row, total: Row) -> str:
             "with other iterations beside them."
         )
     share, low, high = _percent(row, "share")
-    slower, least, most = _percent(row, "slower")
     windows = units.plural(row["windows"] + 1, "window")
     return (
         f"Recording GPU work in {windows} took {share} of the iterations ({low} to {high}), by the "
-        f"iterations beside the windows in this run. An iteration in a window took {slower} longer "
-        f"({least} to {most}).{_calls(total)}"
+        f"iterations beside the windows in this run. {_slower(row)}{_calls(total)}"
     )
+
+
+def _slower(row: Row) -> str:
+    slower, least, most = _percent(row, "slower")
+    if row["slower_low"] <= 0:
+        return (
+            "This run cannot tell that an iteration in a window took longer than others "
+            f"({least} to {most})."
+        )
+    return f"An iteration in a window took {slower} longer ({least} to {most})."
 
 
 def _calls(total: Row) -> str:

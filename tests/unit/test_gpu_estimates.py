@@ -123,7 +123,8 @@ def zones(loop: Loop) -> list[dict[str, Any]]:
             nearest += 1
         zone = _zone(at, spans, nearest)
         longer_ns = row["duration_ns"] - (25 * MS if zone in ("first", "edge") else 0)
-        kind = (row["operations"], longer_ns > 4 * usual_ns[row["operations"]])
+        names = row["operations"]
+        kind = (names, longer_ns > 4 * usual_ns[row["operations"]])
         values = sums.setdefault((nearest, zone, kind), [0, 0, 0, 0])
         values[0] += 1
         values[1] += row["duration_ns"]
@@ -131,7 +132,8 @@ def zones(loop: Loop) -> list[dict[str, Any]]:
             values[2] += row["kernels"]
             values[3] += row["busy_ns"]
     return [
-        {"process_id": 0, "window_id": window, "zone": zone, "kind": kind, "iterations": n,
+        {"process_id": 0, "window_id": window, "zone": zone, "kind": kind,
+         "operations": kind[0], "is_long": kind[1], "iterations": n,
          "duration_ns": ns, "kernels": kernels, "busy_ns": busy_ns}
         for (window, zone, kind), (n, ns, kernels, busy_ns) in sums.items()
     ]  # fmt: skip
@@ -254,6 +256,22 @@ def test_windows_cost_what_is_allowed_and_say_so(
     assert found.share.low - 0.001 < loop.cost < found.share.high + 0.001
     assert abs(found.slower.mean - record_us / 27) < 0.02
     assert found.slower.low < found.slower.mean < found.slower.high
+
+
+def test_long_iterations_that_few_windows_have_count_as_others_with_their_operations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = run(monkeypatch, Loop(3, 1, seed=2, launch_us=300), 2_400, "10%")
+    plain = gpu_windows.estimated(zones(ran))
+    # A neighbour of the machine stops some iterations, none of them in a window.
+    stopped = [row for row in ran.rows if not row["gpu_recorded"]][::50]
+    for row in stopped:
+        row["duration_ns"] *= 20
+    found = gpu_windows.estimated(zones(ran))
+    assert plain is not None and found is not None
+    assert found.kernels.mean == pytest.approx(plain.kernels.mean, rel=1e-9)
+    assert found.unlike_ns == sum(row["duration_ns"] for row in stopped)
+    assert (plain.unlike_ns, found.unknown) == (0, 0)
 
 
 def test_too_few_windows_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

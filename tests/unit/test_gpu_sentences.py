@@ -9,7 +9,7 @@ from support.files.facts import assert_says
 from rlscope.report import gpu_sentences
 
 ESTIMATE: dict[str, Any] = {
-    "process_id": 0, "name": "train", "seen": 120, "iterations": 1000, "unknown": 0,
+    "process_id": 0, "name": "train", "seen": 120, "iterations": 1000, "unknown": 0, "unlike_ns": 0,
     "duration_ns": 1_000_000,
     "kernels": 1_234_567, "kernels_low": 1_211_111, "kernels_high": 1_255_555,
     "busy_ns": 310_000, "busy_ns_low": 290_000, "busy_ns_high": 330_000,
@@ -43,6 +43,8 @@ def test_iterations_of_unseen_kinds_are_said() -> None:
     assert "6.0 % of the iterations are of a kind that no window has" in said
     (few,) = gpu_sentences.busy([{**ESTIMATE, "unknown": 4}])
     assert "do not count" not in few
+    (said,) = gpu_sentences.busy([{**ESTIMATE, "unlike_ns": 60_000}])
+    assert "Iterations with 6.0 % of the time are much longer" in said
 
 
 def test_too_few_windows_give_no_number() -> None:
@@ -62,6 +64,11 @@ def test_what_windows_took_is_said_and_what_they_cannot_see() -> None:
     )
     (said,) = gpu_sentences.cost([COST], [{**TOTAL, "calls_everywhere": False}], UNKNOWN)
     assert "H100" not in said
+
+
+def test_a_difference_that_may_be_none_is_not_said_to_be_one() -> None:
+    (said,) = gpu_sentences.cost([{**COST, "slower": -0.2, "slower_low": -0.4}], [TOTAL], UNKNOWN)
+    assert "cannot tell" in said and "% longer" not in said
 
 
 def test_without_windows_launches_are_priced_by_an_h100_and_not_as_measured() -> None:
