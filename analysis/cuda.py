@@ -45,8 +45,9 @@ def syncs(trace: Trace, *, rows: int) -> Table:
 
 
 def total(trace: Trace) -> Table:
-    """calls, api_ns, errors, launches, launch_bound, unlinked, without_work, apart_ns, gpu_ns: one
-    row; the last three NULL where GPU work was not recorded."""
+    """calls, api_ns, errors, launches, launch_bound, unlinked, without_work, apart_ns, gpu_ns,
+    seen, iterations, calls_everywhere: one row; without_work, apart_ns and gpu_ns are NULL where
+    GPU work was not recorded."""
     return statement.run(trace, "cuda_total")
 
 

@@ -78,6 +78,10 @@ _NAMED_LINE = 0.05
 _WIDE_INTERVAL = 0.2
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
+# Share of the iterations of which windows of GPU work tell nothing.
+_NOTABLE_UNKNOWN = 0.005
+# Share of their time in iterations that are much longer than those of windows of GPU work.
+_NOTABLE_UNLIKE = 0.05
 
 HARMLESS = frozenset(
     {
@@ -428,6 +432,22 @@ def are_iterations_enough(iterations: int) -> bool:
 def is_comparable(program_cpu_ns: int) -> bool:
     """Whether a program ran for long enough to say which share of its CPU time recording took."""
     return program_cpu_ns >= _SHORTEST_PROGRAM_NS
+
+
+def is_cuda_cost_unknown(facts: Row) -> bool:
+    """Whether rlscope recorded CUDA calls, and nothing says what that cost, from the row of
+    `coverage`."""
+    return "CUDA" in (facts["unknown_costs"] or "")
+
+
+def is_unknown_notable(unknown: int, iterations: int) -> bool:
+    """Whether it is worth saying that windows of GPU work tell nothing of some iterations."""
+    return unknown > _NOTABLE_UNKNOWN * iterations
+
+
+def is_unlike_notable(unlike_ns: int, duration_ns: int) -> bool:
+    """Whether it is worth saying that some iterations are unlike those of windows of GPU work."""
+    return unlike_ns > _NOTABLE_UNLIKE * duration_ns
 
 
 def is_data_missing(kind: str) -> bool:

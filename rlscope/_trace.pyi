@@ -219,6 +219,8 @@ class Directory:
                    device, context, stream, operation, count, and the columns that it lists
         sync       kind, operation, count, duration_ns, waiting_ns
         gpu_time   device, operation, while_ns, launched_ns
+        iteration_work
+                   iteration, kernels, busy_ns: of iterations that launched work
         call_site  stack (0: not known), stage, operation, calls, gpu_ns: empty if no stack is known
         stack      as of `sweep`: those of `call_site` and their callers
         loss       kind, count, duration_ns, detail

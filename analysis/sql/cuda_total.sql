@@ -6,6 +6,7 @@
 --   gpu_ns                  the same with a GPU that processes share counted once (gpu_device)
 --   seen, iterations        of processes with GPU work in windows: iterations of which all GPU work
 --                           was recorded, and complete ones
+--   calls_everywhere        calls were recorded outside of windows, too
 -- without_work, apart_ns and gpu_ns leave out processes whose GPU work was not recorded; NULL: there
 -- are no others.
 -- uses: launched_work
@@ -35,5 +36,7 @@ SELECT
   CAST((SELECT COALESCE(SUM(calls - with_work), 0) FROM api_call
         WHERE regexp_matches(name, '^(__)?cu(da)?(Launch|GraphLaunch)')
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
-  apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns, seen, iterations
+  apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns, seen, iterations,
+  (SELECT COALESCE(ANY_VALUE(json_extract_string(options, '$.gpu_calls')), '') <> 'windows' FROM run)
+    AS calls_everywhere
 FROM _apart, _device, _seen

@@ -8,9 +8,17 @@ CUPTI's activity records slow down a program that launches much, and what they l
 same until CUPTI is ended. So CUPTI is attached for a window and ended after it. In each cycle one
 window lies at a random place, so that iterations of all kinds meet windows, whatever their period.
 
+Updates of a network may be so rare that windows seldom meet one, and take most of the GPU's time.
+So every other window, by chance, waits for the next long iteration, for a cycle at most:
+
+    iteration   . . . . . L . . . . . L . . . . . L . . .
+    at random       - x x - -
+    for a long one                        - - x x - -
+
 `auto` makes cycles so long that the windows cost the loop what is allowed. What a window costs is
 measured here: the time from its begin until CUPTI is ended, less that of as many iterations of the
-same cycle without it.
+same cycle without it. The beginning was recorded whole: windows cost half of what is allowed until
+that is made up for.
 """
 
 import contextlib
@@ -35,6 +43,8 @@ _FIRST_SHARE = 0.05
 """The share of the first cycle with auto, when the cost of a window is not known."""
 _LEAST_COST_NS = 20_000_000
 """That a window may be taken for: an estimate of one window is noise."""
+_LONG = 4.0
+"""An iteration that takes so many times the usual time is a long one (as in gpu_window.sql)."""
 _REMEMBERED = 16
 """Windows whose cost counts for the next."""
 _LONGEST_CYCLE_NS = 120_000_000_000
@@ -62,6 +72,11 @@ class Windows:
         self._given_length = length
         self._random = random.Random(_SEED)
         self._costs_ns: list[float] = []
+        self._begin_ns = 0.0  # how long the beginning was recorded,
+        self._owed_ns = 0.0  # and what is left of its cost, once that is known
+        # Iterations, the latest long one's number, and the way to it from the long one before.
+        self._passed = self._last_long = self._period = 0
+        self._late = 0  # iterations by which a cycle was too long
         self._steps = self._record()
 
     def boundary(self) -> None:
@@ -89,30 +104,40 @@ class Windows:
         ):
             yield
             passed += 1
-        usual_ns = (time.perf_counter_ns() - begun_ns) / passed
-        yield from self._end_window()
+        self._begin_ns = time.perf_counter_ns() - begun_ns
+        usual_ns = self._begin_ns / passed
+        yield from self._end_window(Lap(usual_ns))
         return usual_ns
 
     def _cycle(self, usual_ns: float) -> "Generator[None, None, float]":
         """Usual time of an iteration, before and after."""
         length = self._given_length or max(1, round(_WINDOW_NS / usual_ns))
-        others = max(1, round(self._cycle_ns(length, usual_ns) / usual_ns) - length)
-        before = self._random.randint(0, others)
-        times_ns = [(yield from self._pass(before))]
-        begun_ns = time.perf_counter_ns()
+        cycle = round(self._cycle_ns(length, usual_ns) / usual_ns)
+        others = max(1, cycle - length - self._late)
+        before = self._place(self._random.randint(0, others), length, cycle)
+        self._late = max(0, before - others)
+        outside = Lap(usual_ns)
+        yield from self._pass(before, outside)
+        window = Lap(usual_ns)
         while runtime.turn_gpu(True) != _STATE_RECORDED:  # another profiler has CUPTI
-            yield from self._pass(length)
-            begun_ns = time.perf_counter_ns()
-        yield from self._pass(length)
-        closing = yield from self._end_window()
-        spent_ns = time.perf_counter_ns() - begun_ns
-        after = max(0, others - before - closing)
-        times_ns.append((yield from self._pass(after)))
-        if passed := before + after:
-            usual_ns = sum(times_ns) / passed
-            self._costs_ns.append(spent_ns - (length + closing) * usual_ns)
-            del self._costs_ns[:-_REMEMBERED]
+            yield from self._pass(length, outside)
+            window = Lap(usual_ns)
+        window.switch()
+        yield from self._pass(length, window)
+        yield from self._end_window(window)
+        after = max(0, others - before - (window.iterations - length))
+        yield from self._pass(after, outside)
+        if outside.short:
+            usual_ns = outside.short_ns / outside.short
+            self._remember(window.more_ns(usual_ns), window.short * usual_ns)
         return usual_ns
+
+    def _remember(self, cost_ns: float, plain_ns: float) -> None:
+        """What a window cost that would have taken so long."""
+        if not self._costs_ns:
+            self._owed_ns = self._begin_ns * cost_ns / (plain_ns + cost_ns)
+        self._costs_ns.append(cost_ns)
+        del self._costs_ns[:-_REMEMBERED]
 
     def _cycle_ns(self, length: int, usual_ns: float) -> float:
         if self._share:
@@ -120,19 +145,80 @@ class Windows:
         if not self._costs_ns:
             return length * usual_ns / _FIRST_SHARE
         cost_ns = max(_LEAST_COST_NS, sum(self._costs_ns) / len(self._costs_ns))
-        return min(_LONGEST_CYCLE_NS, cost_ns / _ALLOWED)
+        allowed = _ALLOWED
+        if self._owed_ns > 0:
+            self._owed_ns -= cost_ns
+            allowed /= 2
+        return min(_LONGEST_CYCLE_NS, cost_ns / allowed)
 
-    def _pass(self, iterations: int) -> "Generator[None, None, int]":
-        """Nanoseconds that they took."""
-        begun_ns = time.perf_counter_ns()
+    def _place(self, before: int, length: int, cycle: int) -> int:
+        """Iterations before the window: so many, or, for every other window, a few more, so that it
+        holds a long iteration, where windows seldom do."""
+        if self._random.random() < 0.5 or self._period <= length:
+            return before
+        next_long = self._last_long + self._period - self._passed
+        while next_long < before:
+            next_long += self._period
+        if next_long - before > cycle:
+            return before
+        # Attaching CUPTI makes the first one of a window longer: it is left out where it can be.
+        return max(before, next_long - self._random.randint(min(1, length - 1), length - 1))
+
+    def _pass(self, iterations: int, lap: "Lap") -> "Steps":
+        lap.begin()
         for _ in range(iterations):
-            yield
-        return time.perf_counter_ns() - begun_ns
+            yield from self._step(lap)
 
-    def _end_window(self) -> "Generator[None, None, int]":
-        """Iterations until CUPTI is ended, which the program's next wait for the GPU does."""
-        passed = 0
+    def _step(self, lap: "Lap") -> "Steps":
+        """One iteration passes."""
+        yield
+        self._passed += 1
+        if lap.add():
+            self._period = self._passed - self._last_long if self._last_long else 0
+            self._last_long = self._passed
+
+    def _end_window(self, lap: "Lap") -> "Steps":
+        """Until CUPTI is ended, which the program's next wait for the GPU does."""
         while runtime.turn_gpu(False) not in (_STATE_WHOLE, _STATE_OFF):
             yield
-            passed += 1
-        return passed
+            self._passed += 1
+            lap.add(may_be_long=False)  # ending CUPTI is a part of it
+        lap.switch()
+
+
+class Lap:
+    """Iterations that follow each other, and how long they took."""
+
+    def __init__(self, usual_ns: float) -> None:
+        self._longer_ns = _LONG * usual_ns
+        self._at_ns = time.perf_counter_ns()
+        self.short = self.short_ns = self.long_ns = self.iterations = 0
+
+    def begin(self) -> None:
+        """The time since then is no part of them."""
+        self._since_ns()
+
+    def add(self, *, may_be_long: bool = True) -> bool:
+        """One has passed. Whether it was a long one."""
+        self.iterations += 1
+        took_ns = self._since_ns()
+        if may_be_long and took_ns > self._longer_ns:
+            self.long_ns += took_ns
+            return True
+        self.short += 1
+        self.short_ns += took_ns
+        return False
+
+    def switch(self) -> None:
+        """CUPTI was attached or ended since: that is a part of their time."""
+        self.short_ns += self._since_ns()
+
+    def _since_ns(self) -> int:
+        before_ns, self._at_ns = self._at_ns, time.perf_counter_ns()
+        return self._at_ns - before_ns
+
+    def more_ns(self, usual_ns: float) -> float:
+        """What they took more than others that take so long: the long ones as much as the short
+        ones, for their time."""
+        more_ns = self.short_ns - self.short * usual_ns
+        return more_ns * (1 + self.long_ns / max(1, self.short_ns))

@@ -175,11 +175,12 @@ def combined(runs: Sequence[float]) -> Combined:
         raise ValueError("one run does not say how far runs differ")
     mean = math.fsum(runs) / len(runs)
     variance = math.fsum((run - mean) ** 2 for run in runs) / (len(runs) - 1)
-    t = _student(len(runs) - 1)
+    t = student(len(runs) - 1)
     of_mean = t * math.sqrt(variance / len(runs))
     of_run = t * math.sqrt(variance * (1 + 1 / len(runs)))
     return Combined(mean, mean - of_mean, mean + of_mean, mean - of_run, mean + of_run)
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t."""
     return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.4 / freedom

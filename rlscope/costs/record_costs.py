@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rlscope.costs.calibrations import CUDA_CALL, CUDA_SUBMISSION
 from rlscope.costs.probe_costs import (
     ProbeCost,
     ProbeSamples,
@@ -40,14 +39,12 @@ _LOOP_LOW, _LOOP_HIGH = 1.0, 20.0
 _LOOP_OF_NS = 30.0
 # The part of a native call's record cost that lies between the two readings of the clock.
 _INSIDE = 0.3
-# Of CUDA calls, as docs/reference/gpu.md has them of an H100: (mean, low, high) in nanoseconds. The
-# means are those of the differences to a pause of ours (callbacks, 190 to 330 ns) and to a plain
-# process (with activity records, 0.4 to 2.7 us), the upper ends the highest of the 95 % intervals:
-# of cuEventQuery and of cuGraphLaunch. The lower end is what our own part of the callbacks takes.
-_CUDA_NS = {CUDA_CALL: (250.0, 20.0, 770.0), CUDA_SUBMISSION: (1040.0, 20.0, 6350.0)}
-# Half of what callbacks cost, and all of what activity records cost.
-_CUDA_INSIDE = {CUDA_CALL: 0.5, CUDA_SUBMISSION: 0.88}
-CUDA_METHOD = "measurements on an H100, not from this run"
+LAUNCH_ON_H100_NS = (8_000.0, 2_000.0, 14_000.0)
+"""What recording all of CUDA adds to a launch in a loop, with its ends: of the loops of
+docs/reference/gpu.md that ran beside a process without CUPTI, 29.2 % [15.9, 37.8] of 27 us a launch
+and 21.8 % [4.6, 34.0] of 41 us. Nothing in a run says where in that it lies."""
+CALLS_OF_LOOP = (0.0, 0.05)
+"""What callbacks of CUDA calls alone take of a loop, by the same page."""
 _NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")
 
 OPERATION, AUTOMATIC, NATIVE = "operation", "automatic event", "native call"
@@ -147,18 +144,16 @@ def of_run(
     samples: ProbeSamples,
     gaps: Mapping[str, Gaps],
     calibrated: Calibration | None = None,
-    *,
-    cupti: bool = False,
 ) -> Calibration:
     """Costs of a calibration, where there is one; else from the probes of a run, where there are
-    enough; else from the loops that rls-prof measures at its end; empty without any.
+    enough; else from the loops that rls-prof measures at its end; empty without any. Neither probes
+    nor loops see what CUPTI costs, so CUDA calls have a cost by a calibration only.
 
     Args:
         metrics: of the machine, by name (rlscope/record/machine.py).
         samples: the probes of the run.
         gaps: of kinds of records; those that are close together cost what the loop says.
         calibrated: what iterations with and without records showed (of_calibration()).
-        cupti: CUDA calls were recorded by CUPTI, whose cost neither probes nor loops see.
     """
     loops = {name: ns for name, ns in metrics.items() if ns > 0}  # no record is free
     hot_ns = {"native_call": loops.get(_PER_CALL), "annotation": loops.get(_PER_PAIR)}
@@ -180,16 +175,7 @@ def of_run(
         costs[PROBE] = Cost(PROBE, spent_ns, spent_ns, 2 * spent_ns, 1.0, 0, "their own durations")
     if costs:
         costs[RING_WAIT] = Cost(RING_WAIT, 1.0, 1.0, 1.0, 1.0, 0, "their own durations")
-    if costs and cupti:
-        costs.update(_of_cuda())
     return {**_with_alike(costs), **(calibrated or {})}
-
-
-def _of_cuda() -> Calibration:
-    return {
-        kind: Cost(kind, *ends, inside=_CUDA_INSIDE[kind], samples=0, method=CUDA_METHOD)
-        for kind, ends in _CUDA_NS.items()
-    }
 
 
 def _between(hot_ns: float, cold: Cost, cold_share: float) -> Cost:

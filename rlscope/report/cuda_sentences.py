@@ -43,10 +43,11 @@ def _share(row: dict[str, Any]) -> list[str]:
     """What was seen, if GPU work was recorded in windows."""
     if not row["iterations"]:
         return []
+    share = units.share(row["seen"], row["iterations"])
     return [
         f"GPU work was recorded in {units.count(row['seen'])} of "
-        f"{units.plural(row['iterations'], 'iteration')} (--gpu-share). Numbers of GPU work are "
-        "of these, and of what came before the first iteration."
+        f"{units.plural(row['iterations'], 'iteration')}, {share} (--gpu-share). All numbers of "
+        "GPU work below are of these, and of what came before the first iteration."
     ]
 
 

@@ -208,7 +208,8 @@ def _taken(facts: dict[str, Any]) -> str:
     removed = [raw_ns - facts[f"corrected{end}_ns"] for end in ("", "_high", "_low")]
     share, least, most = (units.share(ns, raw_ns) for ns in removed)
     hidden = ", which this run cannot tell from nothing" if removed[1] <= 0 else ""
-    return f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}."
+    without = ", without what CUDA's records took" if verdicts.is_cuda_cost_unknown(facts) else ""
+    return f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}{without}."
 
 
 def _drainer(facts: dict[str, Any]) -> list[str]:

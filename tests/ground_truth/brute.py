@@ -108,6 +108,13 @@ def tables(
     return {relation: sorted(rows) for relation, rows in found.items()}
 
 
+def iterations_of(streams: Streams, rules: Rules) -> list[Iteration]:
+    """The iterations of a process in order."""
+    final = replay(streams, streams.end_ns, rules)
+    finish(final)
+    return _iterations(final)
+
+
 def loop_of(streams: Streams, rules: Rules) -> tuple[int, int] | None:
     """Begin and end of the training loop, if there is one."""
     return _loop(segments_of(streams, rules), rules)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ground_truth.brute import loop_of
+from ground_truth.brute import iterations_of, loop_of
 from ground_truth.cuda_process import Call, Cuda, find_calls, owner_at
 from ground_truth.idle import idle_times
 from ground_truth.raw import Gpu, GpuWork, RawProcess
@@ -21,6 +21,8 @@ from ground_truth.relations import (
     CallSite,
     GpuTime,
     Graph,
+    Iteration,
+    IterationWork,
     Kernel,
     Loss,
     Memcpy,
@@ -56,6 +58,7 @@ def relations(process: RawProcess, rules: CudaRules = RIGHT) -> Rows:
         "memset": _grouped(cuda, Gpu.MEMSET, _memset),
         "sync": _syncs(cuda),
         "gpu_time": _gpu_times(cuda),
+        "iteration_work": _iteration_work(cuda),
         "call_site": _call_sites(cuda),
         "idle": idle_times(cuda),
         "loss": [Loss("gpu_work_without_launch", unlinked)] if unlinked else [],
@@ -245,6 +248,47 @@ def _device(cuda: Cuda, work: GpuWork) -> int:
     return work.device if cuda.rules.gpu_time_devices == "apart" else 0
 
 
+def _iteration_work(cuda: Cuda) -> list[IterationWork]:
+    """By the iteration in which the call that launched it began."""
+    iterations = iterations_of(cuda.streams, cuda.rules)
+    kernels: Counter[int] = Counter()
+    busy_ns: Counter[int] = Counter()
+    found = {work: _iteration_of(cuda, work, iterations) for work in cuda.work}
+    for work in cuda.work:
+        if cuda.counts(work):
+            all_work = cuda.rules.iteration_kernels == "all work"
+            kernels[found[work]] += all_work or work.kind in (Gpu.KERNEL, Gpu.GRAPH)
+    for start, end in cuda.segments([]):
+        if work := _first_running(cuda, start):
+            busy_ns[found[work]] += end - start
+    numbers = sorted(kernels.keys() - {-1})
+    return [IterationWork(number, kernels[number], busy_ns[number]) for number in numbers]
+
+
+def _iteration_of(cuda: Cuda, work: GpuWork, iterations: list[Iteration]) -> int:
+    """Its number, -1: none."""
+    launch = cuda.launch_of(work)
+    if launch is None:
+        return -1
+    of_work = cuda.rules.iteration_work == "of the work"
+    now = work.start_ns if of_work else launch.span.start_ns
+    window = cuda.streams.window_of(now)
+    inside = [
+        row.iteration
+        for row in iterations
+        if row.start_ns <= now and cuda.streams.window_of(row.start_ns) == window
+    ]
+    return max(inside, default=-1) if window is not None else -1
+
+
+def _first_running(cuda: Cuda, now: int) -> GpuWork | None:
+    """Whose the time is; None: the GPU is idle."""
+    running = [work for work in cuda.work if _runs(work, now)]
+    running.sort(key=lambda work: (work.start_ns, work.device, work.context, work.stream))
+    last = cuda.rules.simultaneous_work == "is the last one's"
+    return running[-1 if last else 0] if running else None
+
+
 # ---- stacks -------------------------------------------------------------------------------------
 
 
@@ -264,11 +308,7 @@ def _call_sites(cuda: Cuda) -> list[CallSite]:
     for call in cuda.calls:
         calls[key(call, call.operation, call.span.start_ns)] += 1
     for start, end in cuda.segments([]):
-        running = [work for work in cuda.work if _runs(work, start)]
-        running.sort(key=lambda work: (work.start_ns, work.device, work.context, work.stream))
-        if running:
-            last = cuda.rules.simultaneous_work == "is the last one's"
-            work = running[-1 if last else 0]
+        if work := _first_running(cuda, start):
             launch = cuda.launch_of(work)
             of_work = launch is None or cuda.rules.site_stage == "of the work"
             time_ns = work.start_ns if launch is None or of_work else launch.span.start_ns

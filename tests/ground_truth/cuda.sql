@@ -166,6 +166,28 @@ FROM part CROSS JOIN loop LEFT JOIN known_stack ON node = site
 WHERE EXISTS (SELECT 1 FROM call WHERE site <> 0)
 GROUP BY ALL;
 
+-- Work of calls that began in an iteration; the time of each segment is that of the piece that began
+-- first.
+CREATE OR REPLACE TEMP TABLE x_iteration_work AS
+WITH placed AS (
+    SELECT w.*, (SELECT ARG_MAX(number, place) FROM iteration AS i JOIN win USING (win)
+        WHERE i.time_ns <= w.call_start_ns AND w.call_start_ns >= win.start_ns
+          AND (w.call_start_ns < win.end_ns OR win.is_open)) AS iteration
+    FROM work AS w
+),
+part AS (
+    SELECT iteration, CAST(kind IN ('KERNEL', 'GRAPH') AS INTEGER) AS kernels, 0 AS busy_ns
+    FROM placed
+    UNION ALL
+    SELECT iteration, 0, s.end_ns - s.start_ns
+    FROM segment AS s JOIN placed AS w ON w.start_ns <= s.start_ns AND w.end_ns > s.start_ns
+    WHERE s.win IS NOT NULL
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY s.start_ns ORDER BY w.start_ns,
+        w.device, w.context, w.stream, w.id) = 1
+)
+SELECT iteration, SUM(kernels)::BIGINT, SUM(busy_ns)::BIGINT
+FROM part WHERE iteration IS NOT NULL GROUP BY iteration;
+
 -- Reasons of CUDA calls: (thread, start_ns, end_ns, reason). A copy goes on until the thread submits
 -- something or waits.
 CREATE OR REPLACE TEMP TABLE call_reason AS

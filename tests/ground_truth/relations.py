@@ -244,6 +244,12 @@ class GpuTime(NamedTuple):
     launched_ns: int
 
 
+class IterationWork(NamedTuple):
+    iteration: int
+    kernels: int
+    busy_ns: int
+
+
 class Idle(NamedTuple):
     stage: str
     operation: str
@@ -295,6 +301,7 @@ CUDA_RELATIONS = {
     "memset": Memset,
     "sync": Sync,
     "gpu_time": GpuTime,
+    "iteration_work": IterationWork,
     "call_site": CallSite,
     "idle": Idle,
     "loss": Loss,

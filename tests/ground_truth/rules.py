@@ -198,6 +198,8 @@ class CudaRules(Rules):
     context_device: Literal["of its work", "of the record"] = "of its work"
     simultaneous_work: Literal["is the first one's", "is the last one's"] = "is the first one's"
     site_stage: Literal["of the call", "of the work"] = "of the call"
+    iteration_work: Literal["of the call", "of the work"] = "of the call"
+    iteration_kernels: Literal["kernels and graphs", "all work"] = "kernels and graphs"
     call_sites: Literal["if one is known", "always"] = "if one is known"
     # Reasons.
     reason_of: Literal["the owner, else the first thread", "the first thread"] = (

@@ -61,6 +61,17 @@ def test_gpu_times_of_stacks_add_up_to_the_busy_time_of_the_breakdown(process: R
         assert sum(row.calls for row in rows) == sum(row.calls for row in found["api_call"])
 
 
+@share(0.3)
+@given(cuda_processes())
+def test_work_of_iterations_is_a_part_of_all_work(process: RawProcess) -> None:
+    """No piece counts in two of them."""
+    found = sweep_cuda(process)
+    launched = sum(row.count for name in ("kernel", "graph") for row in found[name])
+    busy_ns = sum(row.duration_ns for row in sweep(process)["breakdown"] if row.gpu_busy)
+    assert sum(row.kernels for row in found["iteration_work"]) <= launched
+    assert sum(row.busy_ns for row in found["iteration_work"]) <= busy_ns
+
+
 @cache
 def traces() -> list[tuple[RawProcess, Rows]]:
     """The same traces each time, with what the C++ pass says about them."""

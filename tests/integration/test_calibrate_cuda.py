@@ -4,7 +4,6 @@ known time; and CUPTI switched by parts."""
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -259,22 +258,21 @@ train(200)
     assert Store(str(tmp_path / "train.py")).subjects() == []
 
 
-def test_without_a_calibration_it_is_said_that_the_cost_is_that_of_an_h100(tmp_path: Path) -> None:
+def test_without_a_calibration_it_is_said_that_the_cost_is_not_measured(tmp_path: Path) -> None:
     run = record_script(tmp_path, LOOP + "begin()\ntrain(1000)")
-    kinds = run.query("SELECT kind, mean_ns, method FROM calibration WHERE kind LIKE 'CUDA %'")
-    assert {row["kind"] for row in kinds} == {"CUDA call", "CUDA submission"}
-    assert all("H100" in row["method"] for row in kinds)
+    assert not run.query("SELECT * FROM calibration WHERE kind LIKE 'CUDA %'")
     counts = run.query(
-        "SELECT kind, SUM(count) AS count FROM overhead "
+        "SELECT kind, SUM(count) AS count, SUM(overhead_ns) AS ns FROM overhead "
         "WHERE kind LIKE 'CUDA %' GROUP BY kind ORDER BY kind"
     )
     # Beside those of the loop: making the kernel.
     by_kind = {row["kind"]: row["count"] for row in counts}
     assert by_kind["CUDA submission"] == 1000 * SUBMITTED
     assert 0 <= by_kind["CUDA call"] - 1000 * QUERIES < 10
+    assert [row["ns"] for row in counts] == [None, None]
     said = subprocess.run(
         rlscope("summary", str(run.directory)), capture_output=True, text=True, check=True
     ).stdout
     told = " ".join(said.split())
-    assert "of CUDA calls comes from measurements on an H100, not from this run." in told
-    assert not re.search(r"unknown costs: [^.]*CUDA call", told)
+    assert "What recording CUDA took is not measured" in told
+    assert "without what CUDA's records took" in told

@@ -150,11 +150,22 @@ def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
     assert "--gpu-share" in absent["reason"]
 
 
+def test_iterations_in_windows_have_what_they_launched(tmp_path: Path) -> None:
+    run = record(tmp_path, "iterate(body)")
+    rows = run.query("SELECT kernels, busy_ns, gpu_recorded FROM iteration ORDER BY iteration")
+    for i, row in enumerate(rows[:300]):
+        assert row["kernels"] == (3 + i % 4 if row["gpu_recorded"] else None)
+    (total,) = run.query(
+        "SELECT SUM(busy_ns) AS ns, (SELECT SUM(while_ns) FROM gpu_time) AS all_ns FROM iteration"
+    )
+    assert total["ns"] == total["all_ns"]
+
+
 def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
     run = record(tmp_path, "iterate(body)")
     with rls.load(run.directory) as trace:
         total = cuda.total(trace).to_dicts()
-    assert "in 35 of 300 iterations" in cuda_sentences.totals(total)[0]
+    assert "in 35 of 300 iterations, 11.7 %" in cuda_sentences.totals(total)[0]
     whole = [{**total[0], "seen": 0, "iterations": 0}]
     assert cuda_sentences.totals(whole) == cuda_sentences.totals(total)[1:]
 

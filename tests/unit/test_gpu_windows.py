@@ -21,6 +21,7 @@ class Program:
         plain_ms: float = 10,
         slower: float = 1.0,
         switch_ms: float = 0,
+        long_every: int = 0,
     ) -> None:
         self.now_ns = 0
         self.recorded: list[bool] = []
@@ -29,6 +30,7 @@ class Program:
         self.follows = True
         self._plain_ns, self._slower = plain_ms * _MS, slower
         self._switch_ns = round(switch_ms * _MS)
+        self._long_every = long_every
         monkeypatch.setattr(gpu_windows.time, "perf_counter_ns", lambda: self.now_ns)
         monkeypatch.setattr(gpu_windows, "runtime", self)
 
@@ -54,11 +56,18 @@ class Program:
     # What the program does.
 
     def run(self, windows: Windows, iterations: int) -> None:
+        self.windows = windows
         for _ in range(iterations):
             windows.boundary()
             slow = self.state != OFF and self.has_cuda()
+            long = self.is_long(len(self.recorded))
             self.recorded.append(self.state == RECORDED)
-            self.now_ns += round(self._plain_ns * (self._slower if slow else 1))
+            self.now_ns += round(
+                self._plain_ns * (30 if long else 1) * (self._slower if slow else 1)
+            )
+
+    def is_long(self, iteration: int) -> bool:
+        return bool(self._long_every) and iteration % self._long_every == self._long_every - 1
 
     def cost(self) -> float:
         return self.now_ns / (self._plain_ns * len(self.recorded)) - 1
@@ -90,6 +99,29 @@ def test_windows_lie_anywhere_and_the_same_in_each_run(monkeypatch: pytest.Monke
     # No part of a period of 50 iterations is met by windows much more than another.
     met = [sum(chosen[0][at::50]) for at in range(50)]
     assert min(met) > 0.4 * max(met)
+
+
+@pytest.mark.parametrize("long_every", [300, 997])
+@pytest.mark.parametrize("switch_ms", [0, 12])
+def test_iterations_that_are_long_and_rare_are_recorded_more_often(
+    monkeypatch: pytest.MonkeyPatch, long_every: int, switch_ms: float
+) -> None:
+    program = Program(
+        monkeypatch, plain_ms=1, slower=1.4, switch_ms=switch_ms, long_every=long_every
+    )
+    program.run(Windows("10%", length=10), 100_000)
+    long = [program.recorded[at] for at in range(100_000) if program.is_long(at)]
+    assert 0.09 < sum(program.recorded) / 100_000 < 0.11
+    assert 0.35 < sum(long) / len(long) < 0.75
+
+
+def test_long_iterations_are_no_cost_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(monkeypatch, plain_ms=10, slower=1.4, switch_ms=12, long_every=400)
+    program.run(Windows("auto"), 60_000)
+    first_ns, first = program.now_ns, len(program.recorded)
+    program.run(program.windows, 100_000)
+    plain_ms = 100_000 + 29 * sum(map(program.is_long, range(first, first + 100_000)))
+    assert 0.01 < (program.now_ns - first_ns) / (10 * _MS * plain_ms) - 1 < 0.03
 
 
 def test_a_long_iteration_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:

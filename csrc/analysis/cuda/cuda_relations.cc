@@ -6,6 +6,8 @@
 
 #include "analysis/cuda/cuda_follower.h"
 #include "analysis/cuda/gpu_rows.h"
+#include "analysis/cuda/gpu_shares.h"
+#include "analysis/cuda/iteration_work.h"
 #include "analysis/cuda/launch_table.h"
 #include "analysis/cuda/site_rows.h"
 #include "analysis/gpu/busy_time.h"
@@ -103,6 +105,19 @@ void CountCallsWithWork(const LaunchTable& launches, CudaResult* result) {
   }
 }
 
+// The third pass: GPU time by the call and by the iteration that launched the work.
+void ReadShares(const ProcessInput& input, const RecordedTime& recorded,
+                const LaunchTable& launches, const History& history, SiteRows* sites,
+                CudaResult* result) {
+  IterationWork iterations(history, result);
+  if (!result->has_sites && !iterations.has_iterations()) return;
+  ReadGpuShares(input.gpu, recorded, launches,
+                [&](const GpuMerge& at, const Launch* launch, int64_t gpu_ns) {
+                  if (result->has_sites) sites->AddWork(launch, at.start_ns(), gpu_ns);
+                  if (launch != nullptr) iterations.AddWork(*launch, at.kind(), gpu_ns);
+                });
+}
+
 bool HasCuda(const ProcessInput& input) {
   const auto has_calls = [](const ThreadInput& thread) { return bool{thread.open_cuda_calls}; };
   return !input.gpu.empty() || std::any_of(input.threads.begin(), input.threads.end(), has_calls);
@@ -119,7 +134,7 @@ std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input, const LoopSpan& 
   for (const Device& device : devices) result->devices.push_back({device.number, {}, {}});
   result->has_gaps = history.has_gaps();
   LaunchTable launches;
-  SiteRows sites(recorded, loop, result.get());
+  SiteRows sites(loop, result.get());
   CallRows calls(input, devices, recorded, &launches, &sites, result.get());
   ReadCalls(input, history, &calls, result.get());
   launches.Sort();
@@ -127,7 +142,7 @@ std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input, const LoopSpan& 
     GpuRows rows(recorded, launches, &result->devices[i], result.get());
     rows.Read(input.gpu, devices[i].streams);
   }
-  if (result->has_sites) sites.ReadWork(input.gpu, launches);
+  ReadShares(input, recorded, launches, history, &sites, result.get());
   CountCallsWithWork(launches, result.get());
   result->syncs.Resolve(recorded);
   return result;

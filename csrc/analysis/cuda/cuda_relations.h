@@ -8,6 +8,7 @@
 //   GPU streams ---- intervals -> GpuMerge ----------------------------------+-> rows, launched_ns
 //                                                                            +-> SyncWaits
 //                                                                            +-> SiteRows
+//                                                                            +-> IterationWork
 //
 // A pass of its own over the threads, apart from the sweep: traces without CUDA pay nothing for it.
 // Memory does not depend on the length of the trace, as in the sweep.

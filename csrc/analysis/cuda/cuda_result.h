@@ -56,6 +56,13 @@ struct DeviceTime {
   std::vector<int64_t> launched_ns;  // by path, unlinked work among them
 };
 
+// What the calls of one iteration launched.
+struct IterationWorkRow {
+  uint64_t key;  // number of the iteration + 1
+  int64_t kernels;
+  int64_t busy_ns;
+};
+
 // CUDA calls of one stack, stage and operation, and the GPU time of what they launched.
 struct SiteRow {
   uint64_t key;  // MakeSiteKey
@@ -77,7 +84,8 @@ struct CudaResult {
   std::array<SpillTable<GpuWorkRow>, kGpuKindCount> work;  // by kind
   SyncWaits syncs;
   std::vector<DeviceTime> devices;
-  uint64_t unlinked = 0;  // pieces of GPU work with no launch
+  uint64_t unlinked = 0;                    // pieces of GPU work with no launch
+  SpillTable<IterationWorkRow> iterations;  // those that launched work
   SpillTable<SiteRow> sites;
   bool has_sites = false;  // the stack of a call is known; else there are no rows of them
 

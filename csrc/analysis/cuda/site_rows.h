@@ -5,30 +5,25 @@
 
 #include <stdint.h>
 
-#include <vector>
-
 #include "analysis/cuda/cuda_follower.h"
 #include "analysis/cuda/cuda_result.h"
 #include "analysis/cuda/launch_table.h"
-#include "analysis/process/recorded_time.h"
 
 namespace rlscope::analysis {
 
 class SiteRows {
  public:
-  SiteRows(const RecordedTime& recorded, const LoopSpan& loop, CudaResult* result)
-      : recorded_(recorded), loop_(loop), result_(result) {}
+  SiteRows(const LoopSpan& loop, CudaResult* result) : loop_(loop), result_(result) {}
 
   void AddCall(const CudaCall& call);
 
-  // After all calls: the union of the work of all devices, cut by windows. Where several pieces of
-  // work run at once, the time belongs to the one that began first.
-  void ReadWork(const std::vector<GpuInput>& inputs, const LaunchTable& launches);
+  // After all calls: work that began then, and what it adds to the time in which the GPU is busy
+  // (gpu_shares.h). `launch` is null if the trace has none.
+  void AddWork(const Launch* launch, int64_t start_ns, int64_t gpu_ns);
 
  private:
   SiteRow* RowOf(uint32_t site, uint32_t path, int64_t time_ns);
 
-  const RecordedTime& recorded_;
   const LoopSpan loop_;
   CudaResult* const result_;
 };

@@ -127,6 +127,22 @@ Columns MakeCallSites(const CudaResult& result, const PathRows& paths,
   return columns;
 }
 
+Columns MakeIterationWork(const CudaResult& result) {
+  std::vector<analysis::IterationWorkRow> rows;
+  for (const analysis::IterationWorkRow& row : result.iterations.slots()) {
+    if (row.key != 0) rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  const size_t count = rows.size();
+  Columns columns;
+  columns.Add("iteration", MakeColumn<int64_t>(count, [&](size_t i) {
+                return static_cast<int64_t>(rows[i].key - 1);
+              }));
+  columns.Add("kernels", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].kernels; }));
+  columns.Add("busy_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].busy_ns; }));
+  return columns;
+}
+
 Columns MakeCudaLosses(const CudaResult& result) {
   const size_t rows = result.unlinked > 0;
   Columns columns;
@@ -148,6 +164,7 @@ Relations MakeCudaRelations(const analysis::ProcessInput& input, const CudaResul
   AddGpuWork(input, result, paths, names, &relations);
   relations.emplace_back("sync", MakeSyncs(result, paths));
   relations.emplace_back("gpu_time", MakeGpuTimes(result, paths));
+  relations.emplace_back("iteration_work", MakeIterationWork(result));
   const trace::StackTree stacks(input.stacks);
   std::set<uint32_t> found;
   relations.emplace_back("call_site", MakeCallSites(result, paths, stacks, &found));

@@ -123,7 +123,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     (
         "overhead",
         "overhead_ns",
-    ): "the cost of a kind of record is not known, such as CUDA calls without CUPTI",
+    ): "the cost of a kind of record is not known, such as CUDA calls without rlscope calibrate",
     ("calibration", "api"): "costs are those of all functions together",
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
@@ -140,6 +140,8 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
     ("training_loop", "gpu_busy"): _NO_WORK,
     ("iteration_breakdown", "gpu_busy"): _NO_WORK,
+    ("iteration", "kernels"): _NO_WORK,
+    ("iteration", "busy_ns"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
     ("idle", "gpu_busy"): _NO_WORK,
 }

@@ -202,7 +202,11 @@ class _Build:
         self._stack_files.update(relations["stack"]["file"])
         self._collect_notes(process, relations)
         unknown: Collection[str] = ()
-        if why := self._why_no_work(process, relations):
+        why = self._why_no_work(process, relations)
+        relations["iteration"] = cuda_rows.of_iterations(
+            relations["iteration"], cuda["iteration_work"], self._run_json, why
+        )
+        if why:
             relations = cuda_rows.without_work(relations)
             unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
@@ -304,7 +308,6 @@ class _Build:
             samples,
             self._gaps,
             record_costs.of_calibration(self._costs),
-            cupti=self._has_cupti_calls(),
         )
         self._put("calibration", record_costs.columns(costs))
         times: dict[int, dict[str, Any]] = {}
@@ -324,10 +327,6 @@ class _Build:
         for process_id in sorted(training_loop.counted(dict(enumerate(found)), looping)):
             rows = training_loop.rows(times[process_id])
             self._put("training_loop", rows, process_id)
-
-    def _has_cupti_calls(self) -> bool:
-        has_calls = any(process["cuda_events"] for process in self._processes)
-        return has_calls and cuda_rows.how_recorded(self._run_json) == "cupti"
 
     def _put_run(self) -> None:
         self._put_breakdowns()

@@ -59,6 +59,28 @@ def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, An
     }
 
 
+def of_iterations(
+    iteration: Mapping[str, Any], work: Mapping[str, Any], run: Mapping[str, Any], why: str
+) -> dict[str, Any]:
+    """The relation iteration with the GPU work of each.
+
+    Args:
+        iteration: columns of the iterations, from the sweep.
+        work: of those that launched some (iteration_work of `_trace.Directory.cuda_relations`).
+        run: the contents of run.json.
+        why: why GPU work of the process is not known as a whole; empty where it is.
+    """
+    seen = np.asarray(iteration["gpu_recorded"], dtype=bool)
+    nothing = why not in ("", IN_WINDOWS)
+    unknown = ~seen if uses_windows(run) and not nothing else np.full(len(seen), nothing)
+    found = {}
+    for name in ("kernels", "busy_ns"):
+        values = np.zeros(len(seen), dtype=np.int64)
+        values[work["iteration"]] = work[name]
+        found[name] = np.ma.array(values, mask=unknown)
+    return {**iteration, **found}
+
+
 def without_errors(calls: dict[str, Any]) -> dict[str, Any]:
     """The relation api_call of a process of which it is not known whether its calls failed."""
     return {**calls, "errors": _nulls(calls["errors"])}

@@ -139,6 +139,8 @@ iteration = columns.relation(
     columns.flag(
         "gpu_recorded", "whether it is complete and all its GPU work was recorded (--gpu-share)"
     ),
+    columns.integer("kernels", "kernels and graphs that it launched; NULL: not all were recorded"),
+    columns.integer("busy_ns", "time in which the GPU was busy with what it launched"),
     columns.text("source", "explicit: rls.iteration(); automatic: found from the program's calls"),
     layout=columns.PROCESS,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import cuda
-from rlscope.report import cuda_sentences, limits, palette, units
+from rlscope.analysis import cuda, gpu_windows
+from rlscope.report import cuda_sentences, gpu_sentences, limits, palette, units
 from rlscope.report.figures.bars import Bar, Series, stacked_bars
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -28,6 +28,7 @@ _KERNEL_TIME = "the time in kernels and graphs"
 def read(trace: Trace) -> dict[str, Table]:
     return {
         "total": cuda.total(trace),
+        "gpu_estimate": gpu_windows.estimates(trace),
         "operation": cuda.operations(trace, operations=limits.OPERATIONS),
         "device_time": cuda.device_times(trace, operations=limits.OPERATIONS),
         "kernel_total": cuda.longest_kernels(trace, kernels=limits.KERNELS),
@@ -51,6 +52,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         notes=[
             *(f"This trace has no CUDA: {reason}." for reason in absent),
             *cuda_sentences.problems(tables["problem"].to_dicts()),
+            *gpu_sentences.busy(tables["gpu_estimate"].to_dicts()),
             *cuda_sentences.totals(tables["total"].to_dicts()),
         ],
         charts=[

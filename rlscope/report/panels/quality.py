@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, run_facts
-from rlscope.report import cluster_sentences, limits, losses, sentences, units
+from rlscope.analysis import coverage, cuda, gpu_windows, run_facts
+from rlscope.report import cluster_sentences, gpu_sentences, limits, losses, sentences, units
 from rlscope.report.panel import Drawing, Grid, Panel, Tables
 from rlscope.table import Table
 
@@ -17,6 +17,8 @@ def read(trace: Trace) -> dict[str, Table]:
     return {
         "coverage": coverage.coverage(trace),
         "loss_summary": coverage.loss_summary(trace, rows=limits.ROWS),
+        "cuda_total": cuda.total(trace),
+        "gpu_window_cost": gpu_windows.window_costs(trace),
         "unrecorded_cluster": run_facts.unrecorded_cluster(trace),
     }
 
@@ -28,6 +30,9 @@ def draw(tables: Tables) -> Drawing:
         notes=[
             *cluster_sentences.unrecorded(tables["unrecorded_cluster"].to_dicts()),
             *sentences.coverage(facts),
+            *gpu_sentences.cost(
+                tables["gpu_window_cost"].to_dicts(), tables["cuda_total"].to_dicts(), facts
+            ),
             _loss_sentence(lost),
         ],
         grids=_losses(lost),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import (
     coverage,
     cuda,
+    gpu_windows,
     interception,
     iterations,
     lines,
@@ -21,6 +22,7 @@ from rlscope.report import (
     answer,
     cluster_sentences,
     cuda_sentences,
+    gpu_sentences,
     headline,
     layers,
     limits,
@@ -201,6 +203,7 @@ def _cuda(trace: Trace) -> list[str]:
     return [
         *absent,
         *cuda_sentences.problems(cuda.problems(trace, rows=1).to_dicts()),
+        *gpu_sentences.busy(gpu_windows.estimates(trace).to_dicts()[:_SENTENCES]),
         *cuda_sentences.totals(cuda.total(trace).to_dicts()),
         *cuda_sentences.kernels(
             cuda.kernels(trace, kernels=1, operations=_GPU_OPERATIONS).to_dicts()
@@ -224,7 +227,9 @@ def _iterations(trace: Trace) -> list[str]:
 
 def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
-    lines = sentences.overhead_share(facts)
+    costs = gpu_windows.window_costs(trace).to_dicts()[:_SENTENCES]
+    of_cuda = gpu_sentences.cost(costs, cuda.total(trace).to_dicts(), facts)
+    lines = [*sentences.overhead_share(facts), *of_cuda]
     if not rows:
         return [*lines, "Nothing was lost."]
     return lines + [
