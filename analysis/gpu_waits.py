@@ -12,6 +12,7 @@ so for this work, too. Only as far as the GPU is idle in between, its work moves
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -76,6 +77,17 @@ def _part(states: Iterable[GpuState], operations: Container[str], reason: str) -
         if state.operation in operations and state.reason in waited:
             waited[state.reason] += state.busy_ns
     return waited[reason] / max(sum(waited.values()), 1)
+
+
+def cuda_lines(
+    trace: Trace, loop: Loop, *, operation: str, pattern: re.Pattern[str]
+) -> list[dict[str, Any]]:
+    """Lines of the program's own that call CUDA in an operation: those first whose text has a
+    pattern, and of these the ones that take longest."""
+    rows = statement.run(
+        trace, "findings/cuda_line", process_id=loop.process_id, operation=operation
+    ).to_dicts()
+    return sorted(rows, key=lambda row: not pattern.search(row["text"] or ""))
 
 
 def _won(rows: Iterable[Row], operations: Container[str]) -> Iterable[int]:

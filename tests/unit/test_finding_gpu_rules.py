@@ -57,11 +57,11 @@ def call(name: str, calls: int, **more: Any) -> dict[str, Any]:
     return {**common, "with_work": calls, "duration_ns": 0, **more}
 
 
-def line(number: int, layer: str, own_ns: int, text: str = "") -> dict[str, Rows]:
+def line(number: int, layer: str, own_ns: int, text: str, **more: Any) -> dict[str, Rows]:
     where = {"file": FILE, "line": number}
     ends = {"own_ns": own_ns, "own_low_ns": own_ns, "own_high_ns": own_ns}
     timed = {"process_id": 0, "is_own": True, "stage": "loop", "operation": "update"}
-    source = {**where, **timed, **ends, "layer": layer}
+    source = {**where, **timed, **ends, "layer": layer, **more}
     return {"source_line": [source], "source_text": [{**where, "text": text}]}
 
 
@@ -249,7 +249,10 @@ def allocating(*, frees: int) -> Relations:
         idle=[*idle("allocation", "cuda_api", SECOND), *idle("python", "python", 9 * SECOND)],
         gpu_time=gpu(SECOND),
         api_call=[call("cudaMalloc", ITERATIONS), call("cudaFree", frees)],
-        **line(44, "cuda_api", SECOND, "torch.cuda.empty_cache()"),
+        **together(
+            line(43, "cuda_api", SECOND, "loss.backward()"),
+            line(44, "gpu", 0, "torch.cuda.empty_cache()", calls=300),  # no reading found it
+        ),
     )
 
 
