@@ -70,7 +70,7 @@ PLANTED = {
     "pageable_frames": Plant(
         "copies of pageable memory", ("pageable_copies",), ("--pinned",), kernel="200us"
     ),
-    "queued_losses": Plant("item() behind a queue", (), ("--read-once",), kernel="100us"),
+    "queued_losses": Plant("item() behind a queue", (), ("--read-once",), kernel="1500us"),
     "idle_straggler": Plant("a straggler nobody waits for", (), ("--delay", "0.01")),
     "background_journal": Plant("fsync off the path", (), ("--buffered",)),
 }
