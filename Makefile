@@ -205,8 +205,8 @@ check-long: system-packages $(VENV)-frameworks/.installed $(TORCH_CUDA)/.install
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
 	$(BIN)/python tests/benchmarks/run.py
 
-planted: $(VENV)/.installed ## advice on programs with a known bottleneck, and on their mended twins: a page of the reference, anew
-	$(BIN)/python tests/planted
+planted: $(VENV)/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## advice on programs with a known bottleneck, and on their mended twins: a page of the reference, anew
+	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/python tests/planted
 
 # Sample Factory wants a Gymnasium before 1.0, and runs with a later one.
 stopwatches: $(VENV)-stopwatches/.installed ## operations of public libraries against stopwatches: a page of the reference, anew

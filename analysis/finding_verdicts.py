@@ -57,6 +57,8 @@ _KERNELS_OF_PREPARATION = 0.5
 # Share of the loop in which it waits for the GPU, and in which the GPU is idle, to change anything.
 _GPU_WAITS = 0.02
 _COPIES = 0.01
+# Intervals of a trace that are made into rows of `event` for a price: one or two seconds' worth.
+_MOST_INTERVALS = 1_000_000
 # How often memory of the GPU is given back in an iteration, if each has its own.
 _GIVEN_BACK = 0.5
 
@@ -203,6 +205,11 @@ def is_gpu_waited_for(waited_ns: int, idle_ns: int, loop_ns: int) -> bool:
 def is_copy_notable(copy_ns: int, loop_ns: int) -> bool:
     """Whether copies block the loop for long enough."""
     return copy_ns >= _COPIES * loop_ns
+
+
+def can_calls_be_read(intervals: int) -> bool:
+    """Whether a trace is so small that its calls are read one by one for a price."""
+    return intervals <= _MOST_INTERVALS
 
 
 def is_memory_given_back(calls: int, iterations: int) -> bool:

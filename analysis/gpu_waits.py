@@ -12,13 +12,14 @@ so for this work, too. Only as far as the GPU is idle in between, its work moves
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import prices, statement
+from rlscope.analysis import finding_verdicts, prices, statement
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ Row = Mapping[str, Any]
 # Iterations in the middle of the loop that are read call by call.
 _ITERATIONS = 50
 _WAITS = "findings/gpu_wait"
+# Reasons of relation `idle` with which a call waits for the GPU.
+_WAITING = ("synchronisation", "copy")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,18 @@ def gpu_states(trace: Trace, loop: Loop) -> list[GpuState]:
 
 def hidden(trace: Trace, loop: Loop, operations: Container[str], reason: str) -> Price:
     """What the loop wins if calls in some operations, with some reason, no longer wait for the GPU.
-    Other calls still do, and then wait for what is left."""
+    Other calls still do, and then wait for what is left. In a trace with so many calls that they
+    are not read one by one, it is anything from nothing to all of the waits."""
+    states = gpu_states(trace, loop)
+    part = _part(states, operations, reason)
+    ((intervals,),) = statement.run(trace, "findings/interval_count")
+    if not finding_verdicts.can_calls_be_read(intervals):
+        waits_ns = sum(
+            state.busy_ns
+            for state in states
+            if state.operation in operations and state.reason in _WAITING
+        )
+        return Price(waits_ns / 2, 0, waits_ns).times(part)
     rows = statement.run(trace, _WAITS, process_id=loop.process_id, iterations=_ITERATIONS)
     won = [*_won(rows.to_dicts(), operations)]
     if not won:
@@ -65,17 +79,27 @@ def hidden(trace: Trace, loop: Loop, operations: Container[str], reason: str) ->
         "mean_ns": statistics.fmean(won),
         "deviation_ns": statistics.stdev(won) if len(won) > 1 else 0.0,
     }
-    whole = prices.of_spread(each).times(max(loop.iterations, 1) / len(won))
-    return whole.times(_part(gpu_states(trace, loop), operations, reason))
+    return prices.of_spread(each).times(max(loop.iterations, 1) / len(won) * part)
 
 
 def _part(states: Iterable[GpuState], operations: Container[str], reason: str) -> float:
     """Which part of the waits in the operations has this reason: calls are not told apart by it."""
-    waited = {"synchronisation": 0, "copy": 0}
+    waited = dict.fromkeys(_WAITING, 0)
     for state in states:
         if state.operation in operations and state.reason in waited:
             waited[state.reason] += state.busy_ns
     return waited[reason] / max(sum(waited.values()), 1)
+
+
+def cuda_lines(
+    trace: Trace, loop: Loop, *, operation: str, pattern: re.Pattern[str]
+) -> list[dict[str, Any]]:
+    """Lines of the program's own that call CUDA in an operation: those first whose text has a
+    pattern, and of these the ones that take longest."""
+    rows = statement.run(
+        trace, "findings/cuda_line", process_id=loop.process_id, operation=operation
+    ).to_dicts()
+    return sorted(rows, key=lambda row: not pattern.search(row["text"] or ""))
 
 
 def _won(rows: Iterable[Row], operations: Container[str]) -> Iterable[int]:

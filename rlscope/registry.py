@@ -57,6 +57,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "operations": "rlscope.report.panels.operations:PANEL",
         "layers": "rlscope.report.panels.layers:PANEL",
         "gpu": "rlscope.report.panels.gpu:PANEL",
+        "idle": "rlscope.report.panels.idle:PANEL",
         "cuda": "rlscope.report.panels.cuda:PANEL",
         "timeline": "rlscope.report.panels.timeline:PANEL",
         "source": "rlscope.report.panels.source:PANEL",

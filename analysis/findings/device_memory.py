@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,15 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.gpu_waits import cuda_lines
 from rlscope.analysis.prices import exact
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/device_memory"
+# How a line looks that gives memory back.
+_MEMORY = re.compile(r"empty_cache|free|Free")
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -35,11 +39,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         no_effect="No effect where the memory is too small to keep them.",
         price=exact(loop_ns).part(0.8, 0.95, 1.0),
         operation=None if operation == "(none)" else operation,
-        **lines.place_of(
-            lines.operation_lines(
-                trace, process_id=loop.process_id, operation=operation, layers=("cuda_api",)
-            )
-        ),
+        **lines.place_of(cuda_lines(trace, loop, operation=operation, pattern=_MEMORY)),
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.gpu_waits import gpu_states, hidden
+from rlscope.analysis.gpu_waits import cuda_lines, gpu_states, hidden
 from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
@@ -55,16 +55,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "for it anyway.",
             price=hidden(trace, loop, operations, "synchronisation"),
             operation=None if operations[0] == "(none)" else operations[0],
-            **lines.place_of(_lines(trace, loop, operations[0])),
+            **lines.place_of(cuda_lines(trace, loop, operation=operations[0], pattern=_WAITS)),
         )
-
-
-def _lines(trace: Trace, loop: Loop, operation: str) -> list[dict[str, Any]]:
-    """Lines of the operation in CUDA calls, those first that look as if they wait."""
-    found = lines.operation_lines(
-        trace, process_id=loop.process_id, operation=operation, layers=("cuda_api",)
-    )
-    return sorted(found, key=lambda line: not _WAITS.search(line["text"] or ""))
 
 
 RULE = Rule(_find)

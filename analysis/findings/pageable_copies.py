@@ -10,7 +10,7 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.gpu_waits import GpuState, gpu_states, hidden
+from rlscope.analysis.gpu_waits import GpuState, cuda_lines, gpu_states, hidden
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "work.",
             price=_price(trace, loop, state, row),
             operation=None if state.operation == "(none)" else state.operation,
-            **lines.place_of(_lines(trace, loop, state.operation)),
+            **lines.place_of(cuda_lines(trace, loop, operation=state.operation, pattern=_COPIES)),
         )
 
 
@@ -57,14 +57,6 @@ def _price(trace: Trace, loop: Loop, state: GpuState, row: dict[str, Any]) -> Pr
     idle = Price(state.idle_ns, 0.8 * state.idle_ns, state.idle_ns)
     waits = hidden(trace, loop, [state.operation], "copy")
     return idle.plus(waits).less(Price(left_ns, left_ns / 2, 2 * left_ns))
-
-
-def _lines(trace: Trace, loop: Loop, operation: str) -> list[dict[str, Any]]:
-    """Lines of the operation in CUDA calls, those first that look as if they copy."""
-    found = lines.operation_lines(
-        trace, process_id=loop.process_id, operation=operation, layers=("cuda_api",)
-    )
-    return sorted(found, key=lambda line: not _COPIES.search(line["text"] or ""))
 
 
 RULE = Rule(_find)

@@ -14,6 +14,8 @@ from typing import Any
 from planted.programs import PLANTED, planted_lines, script
 
 ROOT = Path(__file__).resolve().parents[2]
+_SIMCUDA = ROOT / "tests" / "simcuda" / "run"
+_TORCH_CUDA = ".venv-torch-cuda/bin/python"
 _LIMIT_S = 120
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _SAID = "loop "
@@ -103,7 +105,7 @@ def measure(program: str, folder: Path, rounds: int) -> Twins:
 
 
 def _plain(program: str, arguments: Sequence[str], folder: Path) -> float:
-    done = _run([sys.executable, str(script(program)), *arguments], folder)
+    done = _run(program, _command(program, arguments), folder)
     return float(next(line for line in done.splitlines() if line.startswith(_SAID))[len(_SAID) :])
 
 
@@ -112,17 +114,27 @@ def _recorded(program: str, twin: str, arguments: Sequence[str], folder: Path) -
     directory = folder / f"{program}-{twin}"
     if not directory.exists():
         prof = (sys.executable, "-m", "rlscope", "prof", "--quiet", "--no-report")
-        command = (sys.executable, str(script(program)), *arguments)
-        _run([*prof, "-o", str(directory), *command], folder)
+        _run(program, [*prof, "-o", str(directory), *_command(program, arguments)], folder)
     return directory
 
 
-def _run(command: Sequence[str], folder: Path) -> str:
+def _command(program: str, arguments: Sequence[str]) -> list[str]:
+    """One that uses a GPU has PyTorch's CUDA wheel (`make test-torch-cuda` installs it)."""
+    python = sys.executable
+    if PLANTED[program].kernel is not None:
+        python = str(ROOT / os.environ.get("TORCH_CUDA_PYTHON", _TORCH_CUDA))
+    return [python, str(script(program)), *arguments]
+
+
+def _run(program: str, command: Sequence[str], folder: Path) -> str:
+    """What the command prints, on simulated CUDA if the program uses a GPU."""
+    kernel = PLANTED[program].kernel
+    simulated = {} if kernel is None else {"SIMCUDA_KERNEL_DURATION": kernel}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
-        command,
+        command if kernel is None else [str(_SIMCUDA), *command],
         cwd=folder,
-        env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path},
+        env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path} | simulated,
         stdout=subprocess.PIPE,
         text=True,
         check=True,

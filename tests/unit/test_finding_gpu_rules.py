@@ -10,6 +10,7 @@ from support.files.finding_rows import LOOP_NS, trace
 from support.files.relation_rows import SECOND, Relations
 
 from rlscope import registry
+from rlscope.analysis import finding_verdicts
 from rlscope.analysis.critical_loop import critical_loop
 from rlscope.analysis.finding import Finding
 from rlscope.analysis.prices import Price
@@ -57,11 +58,11 @@ def call(name: str, calls: int, **more: Any) -> dict[str, Any]:
     return {**common, "with_work": calls, "duration_ns": 0, **more}
 
 
-def line(number: int, layer: str, own_ns: int, text: str = "") -> dict[str, Rows]:
+def line(number: int, layer: str, own_ns: int, text: str, **more: Any) -> dict[str, Rows]:
     where = {"file": FILE, "line": number}
     ends = {"own_ns": own_ns, "own_low_ns": own_ns, "own_high_ns": own_ns}
     timed = {"process_id": 0, "is_own": True, "stage": "loop", "operation": "update"}
-    source = {**where, **timed, **ends, "layer": layer}
+    source = {**where, **timed, **ends, "layer": layer, **more}
     return {"source_line": [source], "source_text": [{**where, "text": text}]}
 
 
@@ -116,6 +117,12 @@ def test_a_step_that_only_launches_small_kernels():
     assert 3 * SECOND < finding.price.low_ns < finding.price.high_ns <= 9 * SECOND
 
 
+def test_python_that_is_not_about_launches_stays():
+    time = [*idle("framework", "framework", SECOND), *idle("python", "python", 9 * SECOND)]
+    price = price_of("launch_bound", launching(launched_ns=MS, idle=time))
+    assert price.high_ns < 2 * SECOND
+
+
 @pytest.mark.parametrize(
     "mended",
     [
@@ -134,7 +141,7 @@ def test_launches_that_a_graph_would_not_make_faster(mended):
 # ---- waits for the GPU -------------------------------------------------------------------------
 
 
-def waiting(*, idle_us: int, other_us: int = 0, reason: str = "synchronisation") -> Relations:
+def waiting(*, idle_us: int, other_us: int = 0, **more: Any) -> Relations:
     """In each iteration of 100 ms, `update` waits 30 ms for a kernel. Then the GPU is idle for so
     long until it has work that lasts to the end of the iteration. With `other_us`, a call in
     another operation waits so long after the wait."""
@@ -156,7 +163,7 @@ def waiting(*, idle_us: int, other_us: int = 0, reason: str = "synchronisation")
     idle_ns = ITERATIONS * idle_us * US
     rows: dict[str, Any] = {
         "idle": [
-            *idle(reason, "cuda_api", 0, 3 * SECOND),
+            *idle("synchronisation", "cuda_api", 0, 3 * SECOND),
             *idle("python", "python", idle_ns, 7 * SECOND - idle_ns),
         ],
         "gpu_time": gpu(LOOP_NS - idle_ns),
@@ -167,7 +174,7 @@ def waiting(*, idle_us: int, other_us: int = 0, reason: str = "synchronisation")
             line(31, "cuda_api", SECOND, "losses.append(loss.item())"),
         ),
     }
-    return trace(iterations=ITERATIONS, **rows)
+    return trace(iterations=ITERATIONS, **rows, **more)
 
 
 def test_a_wait_after_which_the_gpu_is_idle():
@@ -191,6 +198,13 @@ def test_a_wait_that_the_next_call_makes_up_for():
     """It comes 5 ms later, in an operation that must wait."""
     saving = price_of("device_sync", waiting(idle_us=20_000, other_us=5_000)).saving_ns
     assert saving == pytest.approx(SECOND // 2)
+
+
+def test_a_wait_in_a_large_trace_is_worth_a_look(monkeypatch):
+    monkeypatch.setattr(finding_verdicts, "_MOST_INTERVALS", 0)
+    rows = {"api_call": [call("cudaStreamSynchronize", ITERATIONS)]}
+    price = price_of("device_sync", waiting(idle_us=20_000, **rows))
+    assert (price.low_ns, price.high_ns) == (0, 3 * SECOND)
 
 
 def test_an_action_that_the_environment_needs():
@@ -249,7 +263,10 @@ def allocating(*, frees: int) -> Relations:
         idle=[*idle("allocation", "cuda_api", SECOND), *idle("python", "python", 9 * SECOND)],
         gpu_time=gpu(SECOND),
         api_call=[call("cudaMalloc", ITERATIONS), call("cudaFree", frees)],
-        **line(44, "cuda_api", SECOND, "torch.cuda.empty_cache()"),
+        **together(
+            line(43, "cuda_api", SECOND, "loss.backward()"),
+            line(44, "gpu", 0, "torch.cuda.empty_cache()", calls=300),  # no reading found it
+        ),
     )
 
 

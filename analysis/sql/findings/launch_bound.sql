@@ -5,7 +5,8 @@
 --   graphs       calls that launched a graph
 --   bound        share of kernels and graphs whose stream was idle when they came (launch_bound)
 --   kernel_ns    of all kernels
---   cpu_ns       time of the loop in Python, in the framework's work on the CPU and in launches
+--   cpu_ns       time of the loop in the framework's work on the CPU and in launches, and at most as much in
+--                Python: more is not about launches
 --   idle_ns      the part of it in which the GPU was idle
 --   launched_ns  GPU time of what the operation launched
 -- uses: launched_work
@@ -20,12 +21,18 @@ WITH _call AS (
 ), _gpu AS (
   SELECT operation, SUM(launched_ns) AS launched_ns FROM gpu_time
   WHERE process_id = $process_id GROUP BY operation
-), _time AS (
-  SELECT operation, SUM(duration_ns) AS cpu_ns, SUM(duration_ns) FILTER (NOT gpu_busy) AS idle_ns
+), _state AS (
+  SELECT operation, SUM(duration_ns) FILTER (NOT gpu_busy) AS idle_ns,
+    COALESCE(SUM(duration_ns) FILTER (reason = 'python'), 0) AS python_ns,
+    COALESCE(SUM(duration_ns) FILTER (reason <> 'python'), 0) AS launching_ns
   FROM idle
   WHERE process_id = $process_id AND stage = 'loop' AND gpu_busy IS NOT NULL
     AND reason IN ('python', 'framework', 'launch')
   GROUP BY operation
+), _time AS (
+  SELECT operation, launching_ns + LEAST(python_ns, launching_ns) AS cpu_ns,
+    LEAST(idle_ns, launching_ns + LEAST(python_ns, launching_ns)) AS idle_ns
+  FROM _state
 ), _entry AS (
   SELECT path AS operation, COUNT(*) AS entries
   FROM operation_instance JOIN operation USING (operation_id)

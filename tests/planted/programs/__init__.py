@@ -22,6 +22,8 @@ class Plant:
     """The rule that must be named first, or one of several that are right. Empty: none may be."""
     mended: tuple[str, ...]
     """Arguments of the twin."""
+    kernel: str | None = None
+    """On simulated CUDA, how long each kernel lasts. None: the program uses no GPU."""
 
 
 PLANTED = {
@@ -59,6 +61,16 @@ PLANTED = {
     "hungry_learner": Plant("learner waits for actors", ("starving",), ("--actors", "4")),
     "token_sampler": Plant("generation without cache", ("uncached_generation",), ("--cache",)),
     "outside_game": Plant("environment is a program", ("outside_environment",), ("--inside",)),
+    "launched_updates": Plant(
+        "launches of small kernels", ("launch_bound",), ("--graph",), kernel="3us"
+    ),
+    "logged_losses": Plant(
+        "item() in each minibatch", ("device_sync",), ("--read-once",), kernel="120us"
+    ),
+    "pageable_frames": Plant(
+        "copies of pageable memory", ("pageable_copies",), ("--pinned",), kernel="200us"
+    ),
+    "queued_losses": Plant("item() behind a queue", (), ("--read-once",), kernel="1500us"),
     "idle_straggler": Plant("a straggler nobody waits for", (), ("--delay", "0.01")),
     "background_journal": Plant("fsync off the path", (), ("--buffered",)),
 }

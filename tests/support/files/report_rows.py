@@ -62,6 +62,19 @@ def full_run(
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
         breakdown=breakdown,
+        idle=[
+            {
+                "process_id": i,
+                "stage": "loop",
+                "operation": path,
+                "layer": "python",
+                "gpu_busy": False,
+                "reason": "python",
+                "duration_ns": 1000,
+            }
+            for i in ids
+            for path in paths
+        ],
         blocked=[
             {
                 "process_id": i,
