@@ -38,6 +38,7 @@ _OWN = frozenset(
         *("start-up", "loop", "warm-up", "end", "whole", "explicit", "automatic"),
         *("running", "complete", "cut", "damaged", "imported"),
         *("measured", "worth a look", "once"),
+        *("slower", "faster", "no difference told", "iteration", "environment step", "run"),
     )
 )
 
@@ -61,6 +62,18 @@ def value(found: object, most: int = NAME) -> object:
         return float(f"{found:.6g}") if math.isfinite(found) else None
     said = str(found)
     return said if said in _own_words() else text(said, most)
+
+
+def marked(found: object, most_rows: int) -> object:
+    """A JSON value with every text in it as value() has it; arrays have at most so many rows."""
+    if isinstance(found, dict):
+        return {
+            key if key.isidentifier() else text(key): marked(each, most_rows)
+            for key, each in found.items()
+        }
+    if isinstance(found, list):
+        return [marked(each, most_rows) for each in found[:most_rows]]
+    return value(found, SENTENCE)
 
 
 def unmarked(given: str) -> str:

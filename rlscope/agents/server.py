@@ -15,6 +15,7 @@ from rlscope._version import __version__
 from rlscope.agents import quoted
 from rlscope.agents.answer import Answer
 from rlscope.agents.folder import Folder
+from rlscope.agents.tools import diff as diff_tool
 from rlscope.agents.tools import findings as finding_tool
 from rlscope.agents.tools import query as query_tool
 from rlscope.agents.tools import record as record_tool
@@ -38,6 +39,7 @@ _RUNS_ANYTHING = ToolAnnotations(
 )
 
 Run = Annotated[str, Field(description="a run, as the tool runs names it")]
+Runs = Annotated[list[str], Field(min_length=1, max_length=50, description="one run or several")]
 Few = Annotated[int, Field(ge=1, le=100)]
 
 
@@ -54,6 +56,8 @@ def server(folder: Folder, *, record_seconds: float | None) -> MCPServer:
     )
     _add_readers(made, folder)
     _add_query(made, folder)
+    if diff_tool.is_there():
+        _add_diff(made, folder)
     if record_seconds is not None:
         _add_record(made, folder, record_seconds)
     return made
@@ -119,6 +123,14 @@ def _query_description() -> str:
         f"{query_tool.SECONDS:g} s, and gets at most {query_tool.MOST_ROWS} rows. Relations: "
         f"{', '.join(store.relations())}."
     )
+
+
+def _add_diff(made: MCPServer, folder: Folder) -> None:
+    @made.tool(annotations=_READS)
+    def diff(base: Runs, new: Runs) -> CallToolResult:
+        """Says what became slower or faster from the runs of base to those of new, as far as noise
+        lets anybody tell. Several runs of each side tell much smaller differences than one."""
+        return _result(lambda: diff_tool.diff(folder, base=base, new=new))
 
 
 def _add_record(made: MCPServer, folder: Folder, longest: float) -> None:

@@ -40,7 +40,7 @@ _SORTS = ("date", "length", "name", "state", "directory")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGE = re.compile(r"([0-9]{1,6})([mhdw])")
 _HEADS = ("directory", "name", "state", "began", "length", "first finding", "headline")
-_FINDING = 60  # characters of a finding, whose end has the price
+_FINDING = 60  # characters of a finding, whose ends are its place and its price
 _NOTHING = "nothing surely worth it"
 _SHORTEST_HEADLINE = 20  # characters, however narrow the terminal is
 

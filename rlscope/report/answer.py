@@ -109,13 +109,13 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
 
 
 def first_finding(trace: Trace) -> str:
-    """What to mend first and what it is worth, on a line: "The environment takes 61.2 % of the loop
-    (ppo.py:184): 30.1 % (28.0 to 31.4 %)". "": nothing is surely worth it."""
+    """What to mend first and what it is worth, on a line that can be cut in the middle: "ppo.py:184
+    The environment takes 61.2 % of the loop: 30.1 % (28.0 to 31.4 %)". "": nothing surely is."""
     found = read(trace, most=1)
     if not found.is_first:
         return ""
     (first,) = found.findings
-    return f"{first.title}{f' ({first.place})' if first.place else ''}: {first.worth}"
+    return f"{f'{first.place} ' if first.place else ''}{first.title}: {first.worth}"
 
 
 def _leading(first: Row, names: source_names.Names) -> str:

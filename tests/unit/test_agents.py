@@ -16,7 +16,7 @@ from support.files.tiny_traces import READ_TRAINER
 from rlscope.agents import quoted
 from rlscope.agents.answer import SCHEMA, UNITS
 from rlscope.agents.folder import Folder
-from rlscope.agents.tools import findings, query, record, runs, source, summary
+from rlscope.agents.tools import diff, findings, query, record, runs, source, summary
 from rlscope.errors import QueryError, Refused, RlscopeError
 from rlscope.rundir import source_files
 
@@ -236,6 +236,17 @@ def test_costs_of_an_excerpt_are_those_of_the_hottest_lines(folder):
     costs = {row["line"]: (row["own_ns"], row["total_ns"]) for row in shown}
     assert hot
     assert {row["line"]: (row["own_ns"], row["total_ns"]) for row in hot}.items() <= costs.items()
+
+
+@pytest.mark.skipif(not diff.is_there(), reason="this rlscope has no rlscope diff")
+def test_a_run_does_not_differ_from_its_copy(folder, hostile):
+    found = diff.diff(folder, base=["runs/ppo"], new=["runs/ppo"])
+    assert (found["loop"]["verdict"], found["schema"]) == ("no difference told", SCHEMA)
+    assert [run["directory"] for run in found["base"]] == ["«runs/ppo»"]
+    assert_marked(diff.diff(hostile, base=["run"], new=["run"]))
+    for base, new in ((["runs/ppo"], ["/etc"]), (["../folder"], ["runs/ppo"]), ([], ["runs/ppo"])):
+        with pytest.raises(Refused):
+            diff.diff(folder, base=base, new=new)
 
 
 def test_a_run_that_is_there_is_not_recorded_again(folder):

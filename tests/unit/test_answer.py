@@ -48,7 +48,7 @@ def test_the_sentence_has_cause_line_and_price(rules):
 
 def test_a_list_of_runs_has_the_first_finding(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
-    listed = "The step is slow (ppo.py:7): 20.0 % (15.0 to 25.0 %)"
+    listed = "ppo.py:7 The step is slow: 20.0 % (15.0 to 25.0 %)"
     assert answer.first_finding(trace()) == listed
 
 
