@@ -2,6 +2,7 @@
 
     advice(trace).findings    rows of the relation, the best first
     advice(trace).failures    rules that failed, which spoil nothing else
+    measured(trace, run)      the same, with prices that experiments measured
 
 A finding has a rank where its price does not reach 0: `saving_low_ns` is what it surely wins.
 docs/reference/semantics.md, "Findings".
@@ -10,16 +11,18 @@ docs/reference/semantics.md, "Findings".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlscope import registry
+from rlscope.amounts import duration
 from rlscope.analysis import finding_verdicts
 from rlscope.analysis.critical_loop import Loop, critical_loop
-from rlscope.analysis.finding import Finding
+from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
+from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -28,9 +31,13 @@ Row = dict[str, Any]
 COLUMNS = (
     *("rank", "rule", "title", "operation", "file", "line"),
     *("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup", "once_ns"),
-    *("confidence", "evidence", "fix", "no_effect", "evidence_sql"),
+    *("confidence", "priced_by", "evidence", "fix", "no_effect", "evidence_sql"),
 )
 """Those of the relation."""
+
+
+Run = Callable[[Experiment], Measured]
+"""Runs an experiment."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,8 @@ class Advice:
     """Rows of the relation `finding`: ranked ones, then those that are worth a look, then what is
     paid once."""
     failures: Sequence[Failure]
+    experiments: Sequence[Measured] = ()
+    """What was measured for prices."""
 
 
 _advice: WeakKeyDictionary[Trace, Advice] = WeakKeyDictionary()
@@ -63,20 +72,33 @@ def advice(trace: Trace) -> Advice:
     return _advice[trace]
 
 
+def measured(trace: Trace, run: Run) -> Advice:
+    """What the rules find, with prices from the experiments that they name. From here on, this is
+    the advice on the trace."""
+    outcomes: list[Measured] = []
+
+    def noted(experiment: Experiment) -> Measured:
+        outcomes.append(run(experiment))
+        return outcomes[-1]
+
+    _advice[trace] = replace(_asked(trace, noted), experiments=outcomes)
+    return _advice[trace]
+
+
 def finding_columns(trace: Trace) -> dict[str, list[Any]]:
     """The rows of the relation `finding`, by column."""
     rows = advice(trace).findings
     return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
-def _asked(trace: Trace) -> Advice:
+def _asked(trace: Trace, run: Run | None = None) -> Advice:
     loop = critical_loop(trace)
     if loop is None:
         return Advice(None, (), ())
     rows: list[Row] = []
     failures: list[Failure] = []
     for name in registry.names(registry.FINDINGS):
-        found = _found_by(name, trace, loop)
+        found = _found_by(name, trace, loop, run)
         if isinstance(found, Failure):
             failures.append(found)
         else:
@@ -84,24 +106,49 @@ def _asked(trace: Trace) -> Advice:
     return Advice(loop, _ranked(rows), failures)
 
 
-def _found_by(name: str, trace: Trace, loop: Loop) -> list[Row] | Failure:
+def _found_by(name: str, trace: Trace, loop: Loop, run: Run | None) -> list[Row] | Failure:
     """What one rule found: all of it, or why nothing."""
     try:
         found = [*registry.load(registry.FINDINGS, name).find(trace, loop)]
-        return [row for each in found for row in _rows(name, each, loop)]
+        return [row for each in found for row in _rows(name, each, loop, run)]
     # A rule may be anybody's, and none may cost the reader the report.
     except Exception as error:
         return Failure(name, f"{type(error).__name__}: {error}")
 
 
-def _rows(name: str, found: Finding, loop: Loop) -> Iterator[Row]:
+def _rows(name: str, found: Finding, loop: Loop, run: Run | None) -> Iterator[Row]:
     """Its row, unless it is worth too little."""
-    row = {**asdict(found), "rule": name, "rank": None, **_priced(found, loop)}
+    row = _row(name, found, loop, "run")
+    if row and run and found.experiment:
+        outcome = run(found.experiment)
+        if outcome.left is not None:
+            row = _row(name, _repriced(found, found.experiment, outcome), loop, "experiment")
+    if row:
+        yield row
+
+
+def _row(name: str, found: Finding, loop: Loop, priced_by: str) -> Row | None:
+    values = {field.name: getattr(found, field.name) for field in fields(found)}
+    row = {**values, "rule": name, "rank": None, "priced_by": priced_by, **_priced(found, loop)}
     confidence = finding_verdicts.confidence(row, loop.loop_ns, loop.run_ns)
-    if confidence is not Confidence.NOT_WORTH_A_WORD:
-        yield {key: row[key] for key in COLUMNS if key != "confidence"} | {
-            "confidence": confidence.value
-        }
+    row["confidence"] = confidence.value
+    if confidence is Confidence.NOT_WORTH_A_WORD:
+        return None
+    return {key: row[key] for key in COLUMNS}
+
+
+def _repriced(found: Finding, experiment: Experiment, outcome: Measured) -> Finding:
+    """With the price that was measured. Advice that makes this machine slower wins nothing."""
+    left = outcome.left or Price(1, 1, 1)
+    won = (max(1 - each, 0) for each in (left.high_ns, left.saving_ns, left.low_ns))
+    took = duration(outcome.program_s * 1e9), duration(outcome.advised_s * 1e9)
+    said = (
+        f"Measured on this machine: {took[0]} in the program's way, {took[1]} in the advised way."
+    )
+    price = experiment.whole.part(*won)
+    if found.price is not None:  # the run itself bounds what can be won
+        price = price.within(found.price.high_ns)
+    return replace(found, price=price, evidence=f"{found.evidence} {said}")
 
 
 def _priced(found: Finding, loop: Loop) -> Row:

@@ -9,15 +9,42 @@ analysis/advice.py asks the rules, ranks what they found, and makes the relation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A measurement on the reader's machine that replaces an assumption of a price."""
+
+    name: str
+    """A file of rlscope/experiments/programs."""
+    settings: Mapping[str, Any]
+    """What it needs to know of the run, as JSON."""
+    whole: Price
+    """Time of the loop that the experiment's work stands for: the price is a part of it."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an experiment found."""
+
+    name: str
+    left: Price | None = None
+    """The part of the time that is left in the advised way, with its interval: 1 is all. None: it
+    could not be measured."""
+    program_s: float = 0.0
+    """How long the work takes in the program's way, and below in the advised way."""
+    advised_s: float = 0.0
+    problem: str = ""
+    """Why it could not be measured."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +63,8 @@ class Finding:
     """When mending it changes nothing: one sentence, which begins with "No effect"."""
     price: Price | None = None
     """Time of the loop that can be won back. None: it is paid once, for `once_ns`."""
+    experiment: Experiment | None = None
+    """What `rlscope advise --measure` runs for the price; None: the rule has nothing to measure."""
     ends_starving: bool = False
     """Whether the fix gives a loop that waits for others its work sooner. Other prices of such a
     loop begin at 0."""

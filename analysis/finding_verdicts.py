@@ -85,6 +85,11 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
 
 
+def is_faster(left: float) -> bool:
+    """Whether the advised way of an experiment wins anything, from the part of the time left."""
+    return left < 1 - NOTABLE_SAVING
+
+
 def is_loop_starved(starved_ns: int, loop_ns: int) -> bool:
     """Whether time won back in a loop would only become time spent waiting."""
     return starved_ns >= _STARVED * loop_ns

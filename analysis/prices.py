@@ -12,7 +12,8 @@ docs/reference/semantics.md, "Prices".
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,13 @@ def of_spread(row: Mapping[str, Any]) -> Price:
         return Price(total_ns, 0.0, total_ns)
     half_ns = _student(iterations - 1) * row["deviation_ns"] * math.sqrt(iterations)
     return _around(total_ns, half_ns, half_ns)
+
+
+def of_ratios(logarithms: Sequence[float]) -> Price:
+    """The geometric mean of two ratios or more, from their logarithms, with its interval."""
+    mean, deviation = statistics.mean(logarithms), statistics.stdev(logarithms)
+    half = _student(len(logarithms) - 1) * deviation / math.sqrt(len(logarithms))
+    return Price(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
 
 
 def _student(degrees: int) -> float:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
-from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.prices import Price
+from rlscope.analysis.finding import Experiment, Finding, Rule
+from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -37,10 +37,25 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Use one thread for small operators: torch.set_num_threads(1) or "
             "OMP_NUM_THREADS=1.",
             no_effect="No effect where operators are large and the CPUs are otherwise idle.",
+            experiment=_experiment(trace, loop, row, file),
             price=_price(row),
             file=file,
             line=line,
         )
+
+
+def _experiment(
+    trace: Trace, loop: Loop, row: Mapping[str, Any], file: str | None
+) -> Experiment | None:
+    """As many threads as the program says, where it says a number."""
+    asked = {"process_id": loop.process_id}
+    layers = statement.run(trace, "findings/layer_call", **asked).to_dicts()
+    if not layers or not layers[0]["calls"]:
+        return None
+    threads = source_of(trace, file).number_given("set_num_threads") if file else None
+    each_ns = layers[0]["duration_ns"] / layers[0]["calls"]
+    settings = {"each_ns": each_ns, "threads": threads}
+    return Experiment("thread_count", settings, exact(row["framework_ns"]))
 
 
 def _price(row: Mapping[str, Any]) -> Price:

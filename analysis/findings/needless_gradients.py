@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
 from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
-from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
 
@@ -44,11 +44,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Run it under torch.no_grad() or torch.inference_mode().",
             no_effect="No effect, but an error, where a loss uses what inference computed.",
+            experiment=_experiment(row),
             price=exact(row["work_ns"]).part(0.15, 0.45, 0.7),
             operation=row["operation"],
             file=places[0]["file"],
             line=places[0]["line"],
         )
+
+
+def _experiment(row: Mapping[str, Any]) -> Experiment | None:
+    if not row["forward_calls"]:
+        return None
+    each_ns = row["forward_ns"] / row["forward_calls"]
+    return Experiment("gradient_mode", {"each_ns": each_ns}, exact(row["work_ns"]))
 
 
 RULE = Rule(_find)

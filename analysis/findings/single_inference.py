@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.amounts import count
 from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
-from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import own_loop
@@ -41,11 +41,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Put the inputs into one batch and call the network once.",
         no_effect="Little effect where the network is so large that its arithmetic takes the time.",
+        experiment=_experiment(rows, calls),
         price=exact(rows[0]["operation_ns"]).part(0.75 * rest, 0.9 * rest, rest),
         operation=found.operation,
         file=place[0],
         line=place[1],
     )
+
+
+def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment | None:
+    """Only PyTorch's layers can be measured."""
+    layers = [row for row in rows if row["function"].endswith(":linear")]
+    if not layers:
+        return None
+    settings = {"calls": round(calls), "each_ns": layers[0]["duration_ns"] / layers[0]["calls"]}
+    return Experiment("batched_calls", settings, exact(rows[0]["operation_ns"]))
 
 
 def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:

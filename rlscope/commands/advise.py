@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from typing import TYPE_CHECKING
 
 from rlscope.errors import RlscopeError
 from rlscope.terminal.shown_opening import load_shown
+
+if TYPE_CHECKING:
+    from rlscope.opening import Trace
 
 _FORMATS = ("text", "markdown", "json")
 _DESCRIPTION = """\
@@ -17,6 +22,8 @@ examples:
   rlscope advise runs/ppo
   rlscope advise runs/ppo --format markdown > advice.md
       to paste into an issue
+  rlscope advise runs/ppo --measure
+      runs small experiments on this machine for prices that are assumed otherwise
   rlscope advise runs/ppo --format json -o advice.json
       for programs: docs/reference/advice.md describes it
 """
@@ -31,6 +38,17 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--format", choices=_FORMATS, default="text", help="print text, markdown or json (text)"
     )
     parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="measure on this machine what rules assume of prices; runs nothing of the trace",
+    )
+    parser.add_argument(
+        "--python",
+        metavar="PATH",
+        default=sys.executable,
+        help="interpreter for --measure, with the program's libraries (the one of rlscope)",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", help="write to this file (default: stdout)"
     )
 
@@ -40,6 +58,8 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from rlscope.report import advice_renderers
 
     with load_shown(options.directory) as trace:
+        if options.measure:
+            _measure(trace, options.python)
         text = advice_renderers.FORMATS[options.format](trace)
     if options.output is None:
         print(text, end="")
@@ -50,3 +70,19 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     except OSError as error:
         raise RlscopeError(f"cannot write {options.output}: {error.strerror}") from error
     return 0
+
+
+def _measure(trace: Trace, python: str) -> None:
+    """Runs the experiments, and says on the terminal which one runs."""
+    from rlscope.analysis import advice
+    from rlscope.analysis.finding import Experiment, Measured
+    from rlscope.experiments import running
+    from rlscope.terminal import status_line
+
+    with status_line.progress() as line:
+
+        def run_shown(experiment: Experiment) -> Measured:
+            line.step(f"measuring {experiment.name.replace('_', ' ')}")
+            return running.measure(experiment, python)
+
+        advice.measured(trace, run_shown)

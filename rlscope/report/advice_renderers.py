@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice
+from rlscope.analysis.finding import Measured
 from rlscope.report import answer, headline, screen, units
 from rlscope.report.answer import CodeLine, Shown
 
@@ -111,6 +112,20 @@ def as_object(trace: Trace) -> dict[str, Any]:
         "loop": None if found.loop is None else vars(found.loop),
         "findings": list(found.findings),
         "failed_rules": [vars(each) for each in found.failures],
+        "experiments": [_experiment(each) for each in found.experiments],
+    }
+
+
+def _experiment(measured: Measured) -> dict[str, object]:
+    left = measured.left
+    return {
+        "name": measured.name,
+        "program_seconds": measured.program_s,
+        "advised_seconds": measured.advised_s,
+        "left": None if left is None else left.saving_ns,
+        "left_low": None if left is None else left.low_ns,
+        "left_high": None if left is None else left.high_ns,
+        "problem": measured.problem or None,
     }
 
 

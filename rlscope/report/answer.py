@@ -8,13 +8,14 @@ Built from rows of relation `finding`, which have every number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, verdicts
 from rlscope.analysis.advice import Failure
 from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
@@ -84,7 +85,7 @@ class Answer:
     rest: str
     """What there is beside those that are shown; "" nothing."""
     failures: Sequence[str]
-    """Rules that failed, a sentence each."""
+    """Rules that failed, and prices that could not be measured, a sentence each."""
 
 
 def read(trace: Trace, *, most: int | None = None) -> Answer:
@@ -104,7 +105,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
         rest=_rest(len(rows) - len(shown), rows),
-        failures=[*map(_failure, found.failures)],
+        failures=[*map(_failure, found.failures), *_unmeasured(found.experiments)],
     )
 
 
@@ -242,6 +243,20 @@ def _rest(hidden: int, rows: Sequence[Row]) -> str:
 def _failure(failure: Failure) -> str:
     reason = units.label(failure.reason, limits.LINE_CHARACTERS)
     return f"The rule {units.label(failure.rule)} failed, and its findings are missing: {reason}"
+
+
+def _unmeasured(experiments: Iterable[Measured]) -> Iterator[str]:
+    """Experiments that measured nothing, or that the advised way is no faster."""
+    for each in experiments:
+        if each.left is not None and not finding_verdicts.is_faster(each.left.saving_ns):
+            took = units.duration(each.program_s * 1e9), units.duration(each.advised_s * 1e9)
+            yield (
+                f"The experiment {each.name} found nothing to win on this machine: "
+                f"{took[0]} in the program's way, {took[1]} in the advised way."
+            )
+        elif each.left is None:
+            reason = units.label(each.problem, limits.LINE_CHARACTERS)
+            yield f"The experiment {each.name} measured nothing, and the price is assumed: {reason}"
 
 
 def _capital(text: str) -> str:

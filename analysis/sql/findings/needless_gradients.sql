@@ -4,7 +4,8 @@
 --   work_ns      time of the operation in layer framework, in the training loop
 --   switches     calls in the operation that turn autograd on or off
 --   backwards, backward_ns  of the process
---   forward_ns   of calls, in operations with backwards, of functions with weights that inference calls
+--   forward_ns   of calls, in operations with backwards, of functions with weights that inference calls;
+--                forward_calls: how many
 WITH _entry AS (
   SELECT path AS operation, COUNT(*) AS entries
   FROM operation_instance JOIN operation USING (operation_id)
@@ -35,5 +36,9 @@ SELECT operation, entries, CAST(work_ns AS BIGINT) AS work_ns,
   (SELECT CAST(COALESCE(SUM(duration_ns), 0) AS BIGINT) FROM _weighted AS other
     WHERE other.operation IN (SELECT operation FROM _backward)
       AND function IN (SELECT function FROM _weighted WHERE operation = _state.operation)
-  ) AS forward_ns
+  ) AS forward_ns,
+  (SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM _weighted AS other
+    WHERE other.operation IN (SELECT operation FROM _backward)
+      AND function IN (SELECT function FROM _weighted WHERE operation = _state.operation)
+  ) AS forward_calls
 FROM _state JOIN _entry USING (operation) ORDER BY work_ns DESC, operation

@@ -30,6 +30,10 @@ finding = columns.relation(
         "confidence",
         "measured: saving_low_ns is above 0; worth a look: it is 0; once: it is paid once",
     ),
+    columns.text(
+        "priced_by",
+        "run: the records of the run, with what rules assume; experiment: measured by --measure",
+    ),
     columns.text("evidence", "the numbers that show it"),
     columns.text("fix", "how to mend it"),
     columns.text("no_effect", "when mending it changes nothing"),
