@@ -21,7 +21,12 @@ import rlscope as rls
 from rlscope.analysis import gpu_windows
 
 SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
-SHARE_SECONDS = {False: 14.0, True: 60.0}
+SHARE_SECONDS = {False: 12.0, True: 60.0}
+SHARES = {
+    "100%": 0.5,
+    "10%": 1.0,
+    "auto": 1.5,
+}  # of these seconds; auto begins with five whole ones
 PROFILER_SECONDS = {False: 10.0, True: 60.0}
 WITHOUT_TORCH = "launches"
 START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
@@ -71,10 +76,11 @@ def shared(bench: Bench, loop: str) -> Figures:
     """What windows of GPU work cost a loop, beside recording all: by its mean iteration against its
     median, which has none, by the same of the plain loop, and as the run itself says."""
     need_loop(loop)
-    arguments = (loop, f"{SHARE_SECONDS[bench.patient]}")
-    figures: Figures = {"loop": loop, "plain": over_median(bench.plain("share.py", *arguments))}
-    for share in ("100%", "10%", "auto"):
-        run = bench.record_once("share.py", *arguments, prof=("--gpu-share", share))
+    seconds = SHARE_SECONDS[bench.patient]
+    plain = bench.plain("share.py", loop, f"{seconds / 2}")
+    figures: Figures = {"loop": loop, "plain": over_median(plain)}
+    for share, part in SHARES.items():
+        run = bench.record_once("share.py", loop, f"{part * seconds}", prof=("--gpu-share", share))
         (seen,) = run.trace.query(
             "SELECT SUM(gpu_recorded) / SUM(complete) AS share FROM iteration"
             " WHERE source = 'explicit'"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from bisect import bisect_right
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +183,9 @@ def test_page_terminal_and_json_say_what_all_iterations_launched(tmp_path: Path)
     with rls.load(run.directory) as trace:
         told = json.loads(json_renderer.render(trace))["panels"]
         shown = " ".join(render_summary(trace).split())
-        notes = [*_notes("cuda", trace), *_notes("quality", trace)]
+        drawn = _drawn("cuda", trace)
+        notes = [*drawn.notes, *_drawn("quality", trace).notes]
+        titles = [each.title for each in (*drawn.charts, *drawn.grids)]
     (found,) = told["cuda"]["gpu_estimate"]
     kernels = [found[name] for name in ("kernels", "kernels_low", "kernels_high")]
     assert (found["seen"], found["iterations"], kernels) == (35, 300, [1200] * 3)
@@ -195,13 +196,14 @@ def test_page_terminal_and_json_say_what_all_iterations_launched(tmp_path: Path)
     for said in ("seen in 11.7 % of the iterations", "about 1,200 kernels", "in 7 windows took"):
         assert said in shown
         assert any(said in note for note in notes)
+    assert titles and all(each.endswith("; seen in 11.7 % of the iterations") for each in titles)
 
 
-def _notes(panel: str, trace: Any) -> Sequence[str]:
+def _drawn(panel: str, trace: Any) -> Drawing:
     found = dict(panels.load())[panel]
     drawn = found.draw(found.read(trace))
     assert isinstance(drawn, Drawing)
-    return drawn.notes
+    return drawn
 
 
 def test_a_short_program_is_recorded_whole(tmp_path: Path) -> None:
