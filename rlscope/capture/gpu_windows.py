@@ -45,6 +45,8 @@ _LEAST_COST_NS = 20_000_000
 """That a window may be taken for: an estimate of one window is noise."""
 _LONG = 4.0
 """An iteration that takes so many times the usual time is a long one (as in gpu_window.sql)."""
+_EVEN = 8
+"""Distances between long iterations are even if they differ by such a part at most."""
 _REMEMBERED = 16
 """Windows whose cost counts for the next."""
 _LONGEST_CYCLE_NS = 120_000_000_000
@@ -61,21 +63,26 @@ if TYPE_CHECKING:
 def begin() -> None:
     """From now on GPU work of this process is recorded in windows, where it has iterations."""
     share = os.environ[VARIABLE]
-    runtime.follow_iterations(Windows(share, int(os.environ.get(_LENGTH_VARIABLE, "0"))).boundary)
+    length = int(os.environ.get(_LENGTH_VARIABLE, "0"))
+    # In tests with windows of a given length, nothing depends on what iterations take.
+    runtime.follow_iterations(Windows(share, length, looks=not length).boundary)
 
 
 class Windows:
     """The windows of this process. Iterations are counted by their begins."""
 
-    def __init__(self, share: str, length: int = 0) -> None:
+    def __init__(self, share: str, length: int = 0, *, looks: bool = True) -> None:
+        """`looks`: for long iterations, where they come at even distances."""
         self._share = 0.0 if share == AUTO else float(share.rstrip("%")) / 100
         self._given_length = length
         self._random = random.Random(_SEED)
         self._costs_ns: list[float] = []
         self._begin_ns = 0.0  # how long the beginning was recorded,
         self._owed_ns = 0.0  # and what is left of its cost, once that is known
-        # Iterations, the latest long one's number, and the way to it from the long one before.
-        self._passed = self._last_long = self._period = 0
+        self._looks = looks
+        # Iterations, the latest long one's number, and how many it came after the one before.
+        self._passed = self._last_long = self._distance = 0
+        self._period = 0  # of them; 0: they come at no even distance
         self._late = 0  # iterations by which a cycle was too long
         self._steps = self._record()
 
@@ -154,7 +161,7 @@ class Windows:
     def _place(self, before: int, length: int, cycle: int) -> int:
         """Iterations before the window: so many, or, for every other window, a few more, so that it
         holds a long iteration, where windows seldom do."""
-        if self._random.random() < 0.5 or self._period <= length:
+        if self._period <= length or self._random.random() < 0.5:
             return before
         next_long = self._last_long + self._period - self._passed
         while next_long < before:
@@ -173,9 +180,15 @@ class Windows:
         """One iteration passes."""
         yield
         self._passed += 1
-        if lap.add():
-            self._period = self._passed - self._last_long if self._last_long else 0
-            self._last_long = self._passed
+        if lap.add() and self._looks:
+            self._notice_long()
+
+    def _notice_long(self) -> None:
+        """One that a neighbour of the machine stopped is long, too, at no even distance."""
+        distance = self._passed - self._last_long
+        is_even = abs(distance - self._distance) <= distance // _EVEN
+        self._period = distance if is_even else 0
+        self._last_long, self._distance = self._passed, distance
 
     def _end_window(self, lap: "Lap") -> "Steps":
         """Until CUPTI is ended, which the program's next wait for the GPU does."""

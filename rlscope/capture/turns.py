@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 
 
 def variables(path: str, modes: "Sequence[str]") -> dict[str, str]:
-    """What tells a program's processes to begin(). Those of CUDA count where it is attached."""
-    return {VARIABLE: f"{','.join(modes)}:{path}"}
+    """What tells a program's processes to begin(). Those of CUDA count where it is attached. GPU
+    work is recorded by blocks and not in windows, whatever the environment says."""
+    return {VARIABLE: f"{','.join(modes)}:{path}", "RLSCOPE_GPU_SHARE": "100%"}
 
 
 def begin() -> None:

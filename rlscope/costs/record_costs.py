@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rlscope.costs.calibrations import CUDA_CALL, CUDA_SUBMISSION
 from rlscope.costs.probe_costs import (
     ProbeCost,
     ProbeSamples,
@@ -241,6 +242,15 @@ def of_calibration(kept: Mapping[str, Any] | None) -> Calibration:
         }
     except (ValueError, TypeError, KeyError):
         return {}
+
+
+def in_windows(calibrated: Calibration) -> Calibration:
+    """The same for a run that recorded GPU work in windows: a submission has callbacks everywhere,
+    and activity records in windows only. What windows took, they say themselves."""
+    without = {kind: cost for kind, cost in calibrated.items() if kind != CUDA_SUBMISSION}
+    if CUDA_CALL not in without:
+        return without
+    return {**without, CUDA_SUBMISSION: replace(without[CUDA_CALL], kind=CUDA_SUBMISSION)}
 
 
 def _finite(number: Any) -> float:

@@ -39,6 +39,14 @@ def totals(rows: Rows) -> list[str]:
     return [*_share(row), " ".join(facts), *_problems(row)]
 
 
+def seen(row: dict[str, Any]) -> str:
+    """Behind the title of a table of GPU work: in which share of the iterations it was seen; empty
+    if all was."""
+    if not row["iterations"]:
+        return ""
+    return f"; seen in {units.share(row['seen'], row['iterations'])} of the iterations"
+
+
 def _share(row: dict[str, Any]) -> list[str]:
     """What was seen, if GPU work was recorded in windows."""
     if not row["iterations"]:

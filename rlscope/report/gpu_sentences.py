@@ -69,11 +69,13 @@ def cost(costs: list[Row], total: list[Row], facts: Row) -> list[str]:
     """
     (sums,) = total
     if costs:
-        return [f"{_of_process(row, costs)}{_of_windows(row, sums)}" for row in costs]
+        # A calibration of the program has the cost of calls, and the correction takes it out.
+        calls = _calls(sums) if verdicts.is_cuda_cost_unknown(facts) else ""
+        return [f"{_of_process(row, costs)}{_of_windows(row, calls)}" for row in costs]
     return [*_not_measured(sums, facts)]
 
 
-def _of_windows(row: Row, total: Row) -> str:
+def _of_windows(row: Row, calls: str) -> str:
     if row["share"] is None:
         return (
             "Recording GPU work: what it took is not measured, because there were too few windows "
@@ -83,7 +85,7 @@ def _of_windows(row: Row, total: Row) -> str:
     windows = units.plural(row["windows"] + 1, "window")
     return (
         f"Recording GPU work in {windows} took {share} of the iterations ({low} to {high}), by the "
-        f"iterations beside the windows in this run. {_slower(row)}{_calls(total)}"
+        f"iterations beside the windows in this run. {_slower(row)}{calls}"
     )
 
 

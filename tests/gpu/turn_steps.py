@@ -17,8 +17,16 @@ import numpy
 from gpu_runs import Bench, Failure, Figures, ProgramFailed, Run, check, need
 from support.cuda.trace import KERNEL, MEMCPY, MEMSET, SYNC
 
+import rlscope as rls
+from rlscope.analysis import gpu_windows
+
 SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
-SHARE_SECONDS = {False: 14.0, True: 60.0}
+SHARE_SECONDS = {False: 12.0, True: 60.0}
+SHARES = {
+    "100%": 0.5,
+    "10%": 1.0,
+    "auto": 1.5,
+}  # of these seconds; auto begins with five whole ones
 PROFILER_SECONDS = {False: 10.0, True: 60.0}
 WITHOUT_TORCH = "launches"
 START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
@@ -65,13 +73,14 @@ def profiled(bench: Bench, loop: str) -> Figures:
 
 
 def shared(bench: Bench, loop: str) -> Figures:
-    """What windows of GPU work cost a loop: by its mean iteration against its median, which has
-    none, and by the same of the plain loop."""
+    """What windows of GPU work cost a loop, beside recording all: by its mean iteration against its
+    median, which has none, by the same of the plain loop, and as the run itself says."""
     need_loop(loop)
-    arguments = (loop, f"{SHARE_SECONDS[bench.patient]}")
-    figures: Figures = {"loop": loop, "plain": over_median(bench.plain("share.py", *arguments))}
-    for share in ("10%", "auto"):
-        run = bench.record_once("share.py", *arguments, prof=("--gpu-share", share))
+    seconds = SHARE_SECONDS[bench.patient]
+    plain = bench.plain("share.py", loop, f"{seconds / 2}")
+    figures: Figures = {"loop": loop, "plain": over_median(plain)}
+    for share, part in SHARES.items():
+        run = bench.record_once("share.py", loop, f"{part * seconds}", prof=("--gpu-share", share))
         (seen,) = run.trace.query(
             "SELECT SUM(gpu_recorded) / SUM(complete) AS share FROM iteration"
             " WHERE source = 'explicit'"
@@ -82,9 +91,16 @@ def shared(bench: Bench, loop: str) -> Figures:
             "losses": run.trace.query("SELECT kind, count FROM loss"),
             "kernels": len(run.work(KERNEL)),
             "note": run.note(),
+            "said": costs_said(run),
         }
         check(bool(figures[share]["kernels"]), f"no kernel was recorded with {share}", figures)
     return figures
+
+
+def costs_said(run: Run) -> list[dict[str, Any]]:
+    """What the windows of the run say that they took of the loop; empty where all was recorded."""
+    with rls.load(run.trace.directory) as trace:
+        return gpu_windows.window_costs(trace).to_dicts()
 
 
 def over_median(said: Figures) -> Figures:

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from gpu_runs import Bench, Figures, Run, check, need
 from turn_steps import need_loop
 
+import rlscope as rls
+from rlscope.analysis import gpu_windows
+
 SECONDS = {False: "6", True: "30"}
 WAYS: dict[str, tuple[str, ...]] = {
     "whole": (),
@@ -19,6 +22,8 @@ WAYS: dict[str, tuple[str, ...]] = {
 }
 SETTLED = 5
 """Iterations in which libraries load and choose their kernels."""
+LARGEST_ERROR = 0.02
+"""Of the estimated kernels: all iterations of these loops launch the same."""
 
 
 def windows(bench: Bench, loop: str, ways: Sequence[str] = tuple(WAYS)) -> Figures:
@@ -41,7 +46,7 @@ def compare(bench: Bench, program: Sequence[str], ways: Sequence[str]) -> Figure
     for way in ways:
         prof = (*WAYS[way], "--cuda-graph-trace", "node")
         run = bench.record_once("share.py", loop, seconds, *options, prof=prof)
-        found[way] = {**run.said, **seen(run)}
+        found[way] = {**run.said, **seen(run), **said(run)}
     lost = {kind for way in ways for kind in found[way]["losses"]} - {"gpu_unrecorded"}
     check(not lost, f"lost: {', '.join(sorted(lost))}", found)
     kernels = {way: found[way]["kernels"] for way in ways}
@@ -50,6 +55,26 @@ def compare(bench: Bench, program: Sequence[str], ways: Sequence[str]) -> Figure
         share = found[way]["recorded"] / found[way]["iterations"]
         check((share > 0.9) == (way == "whole"), f"{way} recorded {share:.1%}", found)
     return found
+
+
+def said(run: Run) -> Figures:
+    """What windows say of all iterations, and of their own cost; none where all was recorded. The
+    estimate must hold what each iteration launches."""
+    with rls.load(run.trace.directory) as trace:
+        estimates = gpu_windows.estimates(trace).to_dicts()
+        costs = gpu_windows.window_costs(trace).to_dicts()
+    if not estimates or estimates[0]["kernels"] is None:
+        return {}
+    (estimate,), (cost,) = estimates, costs
+    figures = {"estimate": estimate, "cost": cost}
+    of_windows = run.trace.query(
+        "SELECT AVG(kernels) AS kernels FROM iteration "
+        f"WHERE gpu_recorded AND iteration >= {SETTLED}"
+    )[0]["kernels"]
+    counted = estimate["iterations"] - estimate["unknown"]
+    off = abs(estimate["kernels"] / counted / of_windows - 1)
+    check(off < LARGEST_ERROR, f"kernels are estimated {off:.1%} off", figures)
+    return figures
 
 
 def seen(run: Run) -> Figures:

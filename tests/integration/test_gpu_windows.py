@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from bisect import bisect_right
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cuda.boundaries import NS_TOLERATED
@@ -15,7 +17,10 @@ from support.cuda.trace import GRAPH, KERNEL
 
 import rlscope as rls
 from rlscope.analysis import cuda
-from rlscope.report import cuda_sentences
+from rlscope.report import cuda_sentences, panels
+from rlscope.report.panel import Drawing
+from rlscope.report.renderers import json as json_renderer
+from rlscope.report.renderers.terminal import render_summary
 
 WINDOW = 5
 # `iterate(body)` runs so many iterations, and a last one in which nothing is done.
@@ -168,6 +173,37 @@ def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
     assert "in 35 of 300 iterations, 11.7 %" in cuda_sentences.totals(total)[0]
     whole = [{**total[0], "seen": 0, "iterations": 0}]
     assert cuda_sentences.totals(whole) == cuda_sentences.totals(total)[1:]
+
+
+SAME = "iterate(lambda i: [launch(function, on=own) for k in range(4)] and wait())"
+
+
+def test_page_terminal_and_json_say_what_all_iterations_launched(tmp_path: Path) -> None:
+    run = record(tmp_path, SAME)
+    with rls.load(run.directory) as trace:
+        told = json.loads(json_renderer.render(trace))["panels"]
+        shown = " ".join(render_summary(trace).split())
+        drawn = _drawn("cuda", trace)
+        notes = [*drawn.notes, *_drawn("quality", trace).notes]
+        titles = [each.title for each in (*drawn.charts, *drawn.grids)]
+    (found,) = told["cuda"]["gpu_estimate"]
+    kernels = [found[name] for name in ("kernels", "kernels_low", "kernels_high")]
+    assert (found["seen"], found["iterations"], kernels) == (35, 300, [1200] * 3)
+    assert 0 < found["busy_ns_low"] <= found["busy_ns"] <= found["busy_ns_high"]
+    (cost,) = told["quality"]["gpu_window_cost"]
+    assert cost["windows"] == 6
+    assert cost["share_low"] <= cost["share"] <= cost["share_high"]
+    for said in ("seen in 11.7 % of the iterations", "about 1,200 kernels", "in 7 windows took"):
+        assert said in shown
+        assert any(said in note for note in notes)
+    assert titles and all(each.endswith("; seen in 11.7 % of the iterations") for each in titles)
+
+
+def _drawn(panel: str, trace: Any) -> Drawing:
+    found = dict(panels.load())[panel]
+    drawn = found.draw(found.read(trace))
+    assert isinstance(drawn, Drawing)
+    return drawn
 
 
 def test_a_short_program_is_recorded_whole(tmp_path: Path) -> None:

@@ -205,6 +205,16 @@ def test_cuda_calls_have_a_cost_by_a_calibration_only() -> None:
     assert both["CUDA call"] == calibrated["CUDA call"]
 
 
+def test_in_windows_a_submission_costs_what_a_call_does() -> None:
+    calibrated = {kind: cost(kind, ns) for kind, ns in
+                  (("operation", 1.0), ("CUDA call", 5.0), ("CUDA submission", 90.0))}  # fmt: skip
+    found = record_costs.in_windows(calibrated)
+    assert {kind: each.mean_ns for kind, each in found.items()} == {
+        "operation": 1.0, "CUDA call": 5.0, "CUDA submission": 5.0
+    }  # fmt: skip
+    assert record_costs.in_windows({"operation": calibrated["operation"]}).keys() == {"operation"}
+
+
 def test_probes_of_the_run_come_before_loops() -> None:
     samples = probes(call=70.0, plain=40.0, operation=90.0, idle=50.0, empty=30.0, inside=20.0)
     costs = record_costs.of_run({"native_cost_ns": 6.0, "automatic_cost_ns": 5.0}, samples, {})

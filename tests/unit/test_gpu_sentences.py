@@ -64,6 +64,8 @@ def test_what_windows_took_is_said_and_what_they_cannot_see() -> None:
     )
     (said,) = gpu_sentences.cost([COST], [{**TOTAL, "calls_everywhere": False}], UNKNOWN)
     assert "H100" not in said
+    (said,) = gpu_sentences.cost([COST], [TOTAL], {"unknown_costs": None})
+    assert "H100" not in said
 
 
 def test_a_difference_that_may_be_none_is_not_said_to_be_one() -> None:

@@ -303,12 +303,10 @@ class _Build:
     def _put_breakdowns(self) -> None:
         """The costs of records are those of the whole run, so every process was swept before."""
         samples = ProbeSamples.joined(self._probes)
-        costs = record_costs.of_run(
-            self._samples.of_machine(),
-            samples,
-            self._gaps,
-            record_costs.of_calibration(self._costs),
-        )
+        calibrated = record_costs.of_calibration(self._costs)
+        if any(self._unseen.values()):
+            calibrated = record_costs.in_windows(calibrated)
+        costs = record_costs.of_run(self._samples.of_machine(), samples, self._gaps, calibrated)
         self._put("calibration", record_costs.columns(costs))
         times: dict[int, dict[str, Any]] = {}
         for breakdowns in self._breakdowns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import cuda, gpu_windows
@@ -48,6 +49,8 @@ def draw(tables: Tables) -> Drawing | Nothing:
     if not operations:
         return Nothing(f"{'; '.join(absent) or 'no CUDA call and no GPU work was recorded'}.")
     kernels = tables["kernel"].to_dicts()
+    (total,) = tables["total"].to_dicts()
+    seen = cuda_sentences.seen(total)
     return Drawing(
         notes=[
             *(f"This trace has no CUDA: {reason}." for reason in absent),
@@ -56,21 +59,26 @@ def draw(tables: Tables) -> Drawing | Nothing:
             *cuda_sentences.totals(tables["total"].to_dicts()),
         ],
         charts=[
-            *_device_chart(tables["device_time"].to_dicts()),
-            *_kernel_chart(tables["kernel_total"].to_dicts()),
+            replace(chart, title=f"{chart.title}{seen}")
+            for chart in (
+                *_device_chart(tables["device_time"].to_dicts()),
+                *_kernel_chart(tables["kernel_total"].to_dicts()),
+            )
         ],
         grids=[
-            _operations(operations) if _has_work(tables) else _calls(operations),
-            *_kernels(kernels),
-            *_copies(tables["copy"].to_dicts()),
-            *_syncs(tables["sync"].to_dicts()),
+            replace(grid, title=f"{grid.title}{seen}")
+            for grid in (
+                _operations(operations) if _has_work(total) else _calls(operations),
+                *_kernels(kernels),
+                *_copies(tables["copy"].to_dicts()),
+                *_syncs(tables["sync"].to_dicts()),
+            )
         ],
     )
 
 
-def _has_work(tables: Tables) -> bool:
+def _has_work(total: dict[str, Any]) -> bool:
     """Whether GPU work was recorded, if there was any."""
-    (total,) = tables["total"].to_dicts()
     return total["gpu_ns"] is not None
 
 
