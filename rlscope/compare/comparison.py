@@ -202,10 +202,7 @@ def _mean_reading(run: Measured, of: Callable[[str, str], bool], unit: str) -> R
     series = _series_of(run, of)
     if not series.size:
         return None
-    found = readings.of_series(series)
-    if found.drift2 is None:
-        return found
-    return replace(found, drift2=max(found.drift2, _disturbed2(run)))
+    return replace(readings.of_series(series), alone2=_disturbed2(run))
 
 
 @lru_cache(maxsize=256)
@@ -219,6 +216,7 @@ def _disturbed2(run: Measured) -> float:
     return (difference_verdicts.DISTURBANCE_SPREAD * math.log(max(mean / usual.value, 1.0))) ** 2
 
 
+@lru_cache(maxsize=4096)
 def _usual(run: Measured, operation: str, unit: str) -> Reading | None:
     """Usual entries of an iteration; the mean iteration where no entry is known."""
     entries = run.entry_times.get(operation)
@@ -238,6 +236,7 @@ def _usual_loop(run: Measured, unit: str) -> Reading | None:
         total,
         _together(total, [(each.value, each.error2) for each in found]),
         _together(total, [(each.value, each.drift2) for each in found]),
+        _together(total, [(each.value, each.alone2) for each in found]) or 0.0,
     )
 
 
@@ -389,7 +388,8 @@ def _layers(sides: _Sides) -> list[Row]:
 def _as_noisy(run: Measured, value: float, unit: str, error2: float | None = None) -> Reading:
     """A number of which the run has one value only: it drifts as the loop does."""
     loop = _mean_reading(run, lambda *_: True, unit) or Reading(0.0)
-    return Reading(value, error2 if error2 is not None else loop.error2, loop.drift2)
+    known2 = error2 if error2 is not None else loop.error2
+    return Reading(value, known2, loop.drift2, loop.alone2)
 
 
 def _crossings(sides: _Sides) -> list[Row]:

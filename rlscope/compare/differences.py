@@ -1,10 +1,11 @@
 """How much a number of some runs differs from that of others, and whether that can be told.
 
 Numbers differ from run to run, and inside of a run from one block of iterations to the next. What
-runs differ by holds the inside of runs, too: a hierarchical bootstrap draws runs, and its variance is
-known without drawing, because the statistic is a sum of logarithms (tests/unit/test_differences.py
-draws). Few runs may agree by chance, so that the blocks inside of them bound the variance from
-below. One run a side has no upper level: the drift that its quarters show takes its place.
+runs differ by holds the inside of runs, too: a hierarchical bootstrap draws runs, and its variance
+is known without drawing, because the statistic is a sum of logarithms. A test draws, and compares
+(tests/unit/test_differences.py). Few runs may agree by chance, so that the blocks inside of them
+bound the variance from below. One run a side has no upper level: the drift that its quarters show
+takes its place.
 
 docs/reference/semantics.md, "Comparing runs".
 """
@@ -12,6 +13,7 @@ docs/reference/semantics.md, "Comparing runs".
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -113,12 +115,13 @@ def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) ->
     means = [math.fsum(side) / len(side) for side in sides]
     freedom = len(base) + len(new) - 2
     between2 = _between2(sides, means, freedom)
-    drift2 = _known_mean([each.drift2 for each in (*base, *new)])
-    one_run2, freedom = _one_run2(between2, freedom, drift2, _within2(base, new))
+    drift2 = _known_median([each.drift2 for each in (*base, *new)])
+    alone2 = _known_median([each.alone2 for each in (*base, *new)]) or 0.0
+    one_run2, freedom = _one_run2(between2, freedom, drift2, _within2(base, new), alone2)
     error = math.sqrt(one_run2 * (1 / len(base) + 1 / len(new)))
     return Difference(
         _exponential(means[0]), _exponential(means[1]), means[1] - means[0], error, freedom, doubt,
-        (len(base), len(new)), _drift(drift2, doubt),
+        (len(base), len(new)), _drift(drift2, alone2, doubt),
     )  # fmt: skip
 
 
@@ -135,16 +138,21 @@ def _between2(
 
 
 def _within2(base: Sequence[Reading], new: Sequence[Reading]) -> float | None:
-    return _known_mean([each.error2 for each in (*base, *new)])
+    return _known_median([each.error2 for each in (*base, *new)])
 
 
-def _known_mean(values: Sequence[float | None]) -> float | None:
+def _known_median(values: Sequence[float | None]) -> float | None:
+    """One run that was disturbed more than the others says nothing of those."""
     known = [each for each in values if each is not None]
-    return math.fsum(known) / len(known) if known else None
+    return statistics.median(known) if known else None
 
 
 def _one_run2(
-    between2: float | None, freedom: int, drift2: float | None, within2: float | None
+    between2: float | None,
+    freedom: int,
+    drift2: float | None,
+    within2: float | None,
+    alone2: float,
 ) -> tuple[float, int]:
     """The variance of one run's number, and its degrees of freedom.
 
@@ -155,17 +163,17 @@ def _one_run2(
         return (math.inf, 1) if between2 is None else (max(between2, within2 or 0.0), freedom)
     shown2 = max(drift2, within2 or 0.0, _LEAST_RUN_ERROR**2)
     if between2 is None:
-        return shown2, _DRIFT_FREEDOM
+        return max(shown2, alone2), _DRIFT_FREEDOM
     together = freedom + _DRIFT_FREEDOM
     mixed = (_DRIFT_FREEDOM * shown2 + freedom * between2) / together
     return max(between2, mixed), together
 
 
-def _drift(drift2: float | None, doubt: float) -> float | None:
+def _drift(drift2: float | None, alone2: float, doubt: float) -> float | None:
     if drift2 is None:
         return None
     t = student.quantile(1 - doubt / 2, _DRIFT_FREEDOM)
-    return _share(t * math.sqrt(2 * drift2))
+    return _share(t * math.sqrt(2 * max(drift2, alone2)))
 
 
 def _share(logarithm: float) -> float:

@@ -35,6 +35,7 @@ _QUARTERS = 4
 _FEWEST = 2 * _QUARTERS
 """Iterations of a run that says something of drift."""
 _USUAL = 0.25
+_AROUND = (0.1, 0.4)
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Reading:
     drift2: float | None = None
     """Variance of a run's number if the machine changes from one run to the next as it does from
     one quarter of the run to the next. None: the run is too short to say."""
+    alone2: float = 0.0
+    """The least variance of a run's number if no other run of its side is there: what disturbs a
+    whole run cannot be seen in it alone."""
 
     def times(self, factor: float) -> Reading:
         """The same in another unit: it is as noisy."""
@@ -82,7 +86,7 @@ def of_entries(entries: Histogram, *, per_iteration: float) -> Reading:
     Raises ValueError: there are no entries.
     """
     counts, first = _counts(entries)
-    whole = _quartile(counts.sum(axis=0))
+    whole = _quantile(counts.sum(axis=0), _USUAL)
     value = math.exp((first + whole) / STEPS) * per_iteration
     filled = int((counts.sum(axis=1) > 0).sum())
     if filled < 2:
@@ -91,8 +95,15 @@ def of_entries(entries: Histogram, *, per_iteration: float) -> Reading:
     quarters = [each.sum(axis=0) for each in np.array_split(counts, _QUARTERS)]
     if filled < _FEWEST or not all(each.sum() for each in quarters):
         return Reading(value, error2)
-    found = np.array([_quartile(each) for each in quarters]) / STEPS
-    return Reading(value, error2, _drift2(found))
+    found = np.array([_quantile(each, _USUAL) for each in quarters]) / STEPS
+    return Reading(value, error2, _drift2(found), _spread2(counts.sum(axis=0)))
+
+
+def _spread2(counts: Values) -> float:
+    """Where the entries that nothing disturbed are few, the quartile lies on a slope, and the next
+    run's lies elsewhere on it: half the slope around it, as a logarithm."""
+    low, high = (_quantile(counts, part) for part in _AROUND)
+    return ((high - low) / STEPS / 2) ** 2
 
 
 def _counts(entries: Histogram) -> tuple[Values, int]:
@@ -106,11 +117,10 @@ def _counts(entries: Histogram) -> tuple[Values, int]:
     return counts, min(steps)
 
 
-def _quartile(counts: Values) -> float:
-    """Where the lower quartile lies, in steps from the first: inside of a step, lengths are spread
-    evenly."""
+def _quantile(counts: Values, part: float) -> float:
+    """Where a quantile lies, in steps from the first: inside of one, lengths are spread evenly."""
     upto = np.cumsum(counts)
-    wanted = _USUAL * upto[-1]
+    wanted = part * upto[-1]
     step = int(np.searchsorted(upto, wanted))
     before = upto[step - 1] if step else 0.0
     return float(step + (wanted - before) / counts[step])
@@ -123,7 +133,7 @@ def _jackknife(counts: Values, blocks: int) -> float:
     left = [whole - part for part in parts if part.sum() and part.sum() < whole.sum()]
     if len(left) < 2:
         return 0.0
-    found = np.array([_quartile(each) for each in left]) / STEPS
+    found = np.array([_quantile(each, _USUAL) for each in left]) / STEPS
     return float((len(left) - 1) * found.var())
 
 

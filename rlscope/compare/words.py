@@ -11,19 +11,23 @@ from rlscope.compare.gate import Check, Gate
 from rlscope.compare.measured import Measured
 from rlscope.report import units
 
-COLUMNS = ("operation", ">base", ">new", ">change", ">interval", ">of the loop", "verdict")
+COLUMNS = ("operation", ">base", ">new", ">change", ">of the loop", "verdict", ">interval")
+
+
+_MOST = 9.99
+"""Larger changes are all alike."""
 
 
 def percent(share: float) -> str:
     """With its sign: +5.1 %."""
-    if math.isinf(share) or share > 99:
-        return "more than +9,900 %"
+    if share > _MOST:
+        return f"> {100 * _MOST:+.0f} %"
     return f"{100 * share:+.1f} %"
 
 
 def size(share: float) -> str:
     """Without a sign."""
-    return percent(abs(share)).lstrip("+")
+    return percent(abs(share)).replace("+", "")
 
 
 def interval(row: Row) -> str:
@@ -70,9 +74,9 @@ def cells(row: Row, *, counted: bool = False) -> list[str]:
         base,
         new,
         change(row),
-        interval(row),
         units.share(row.share, 1),
         verdict(row),
+        interval(row),
     ]
 
 
