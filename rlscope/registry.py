@@ -42,6 +42,8 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "summary": "rlscope.commands.summary",
         "advise": "rlscope.commands.advise",
         "report": "rlscope.commands.report",
+        "diff": "rlscope.commands.diff",
+        "baseline": "rlscope.commands.baseline",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
         "import": "rlscope.commands.import_",

@@ -6,6 +6,7 @@ docs/reference/semantics.md ("Shares in the report") has the rule.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from rlscope import _trace
 
@@ -47,6 +48,16 @@ def group_of(path: str) -> str:
     if enclosing and known[-1] == _FORWARD:
         return _GROUP_OF[enclosing[-1]]
     return _GROUP_OF[known[-1]] if known else path
+
+
+def outermost_of(group: str, paths: Iterable[str]) -> list[str]:
+    """Those paths of a group that lie in none of its other paths.
+
+    >>> outermost_of("simulation", ["env", "env/physics", "train"])
+    ['env']
+    """
+    found = [path for path in paths if group_of(path) == group]
+    return [path for path in found if not any(path.startswith(f"{each}/") for each in found)]
 
 
 def first_name(path: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice
 from rlscope.analysis.finding import Measured
-from rlscope.report import answer, headline, screen, units
+from rlscope.report import answer, headline, markup, screen, units
 from rlscope.report.answer import CodeLine, Shown
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the JSON. It changes when a key changes its meaning or goes."""
 _NO_ANSWER = "Nothing can be advised about this run."
-# What Markdown, or HTML inside of it, could take for a mark.
-_MARK = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&$@:=^])")
 _TICKS = re.compile("`+")
 
 
@@ -60,34 +58,29 @@ def _worth(finding: Shown) -> str:
 def markdown(trace: Trace) -> str:
     """A report to paste: names of the program are text, and no marks of it."""
     found = answer.read(trace)
-    parts = [f"**{_marked(found.sentence or _NO_ANSWER)}**"]
-    parts.append(_marked(headline.first_sentence(trace)))
+    parts = [f"**{markup.markdown(found.sentence or _NO_ANSWER)}**"]
+    parts.append(markup.markdown(headline.first_sentence(trace)))
     for each in found.findings:
         parts += _section(each)
-    parts += [_marked(each) for each in (found.rest, *found.failures) if each]
+    parts += [markup.markdown(each) for each in (found.rest, *found.failures) if each]
     return "\n\n".join(parts) + "\n"
 
 
 def _section(finding: Shown) -> Iterator[str]:
-    place = f" ({_marked(finding.place)})" if finding.place else ""
+    place = f" ({markup.markdown(finding.place)})" if finding.place else ""
     number = f"{finding.rank}. " if finding.rank else ""
-    yield f"### {number}{_marked(finding.title)}{place}"
-    yield _marked(_worth(finding)[:1].upper() + _worth(finding)[1:] + f" {finding.bound}")
+    yield f"### {number}{markup.markdown(finding.title)}{place}"
+    yield markup.markdown(_worth(finding)[:1].upper() + _worth(finding)[1:] + f" {finding.bound}")
     if finding.code:
         yield _fenced("\n".join(map(_code_line, finding.code)), "")
-    yield _marked(finding.evidence)
-    yield f"**Fix:** {_marked(finding.fix)}"
-    yield _marked(finding.no_effect)
+    yield markup.markdown(finding.evidence)
+    yield f"**Fix:** {markup.markdown(finding.fix)}"
+    yield markup.markdown(finding.no_effect)
     yield _fenced(finding.sql, "sql")
 
 
 def _code_line(line: CodeLine, width: int = 4) -> str:
     return f"{'>' if line.is_found else ' '} {line.number:{width}}  {line.text}".rstrip()
-
-
-def _marked(text: str) -> str:
-    """The text with what would be a mark escaped."""
-    return _MARK.sub(r"\\\1", units.visible(text))
 
 
 def _fenced(text: str, language: str) -> str:

@@ -1,15 +1,25 @@
-"""Texts and values as parts of an HTML page: nothing that a program names can be markup or code."""
+"""Texts and values as parts of an HTML page, or of Markdown: nothing that a program names can be
+markup or code."""
 
 from __future__ import annotations
 
 import base64
 import html
 import json
+import re
 import zlib
 from collections.abc import Iterable
 from typing import Any
 
 from rlscope.report import units
+
+# What Markdown, or HTML inside of it, could take for a mark.
+_MARK = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&$@:=^])")
+
+
+def markdown(text: str) -> str:
+    """The text with what would be a mark of Markdown escaped."""
+    return _MARK.sub(r"\\\1", units.visible(text))
 
 
 def escape(text: str) -> str:

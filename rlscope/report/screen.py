@@ -55,6 +55,27 @@ def wrapped(texts: Sequence[str], width: int) -> list[str]:
     return lines
 
 
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Columns two blanks apart; those that do not fit on the right are left out. A heading that
+    begins with ">" names a column that is set flush right."""
+    right = [head.startswith(">") for head in heads]
+    table = [[head.removeprefix(">") for head in heads], *rows]
+    widths = [max(cells(row[i]) for row in table) for i in range(len(heads))]
+    kept = len(widths)
+    while kept > 1 and sum(widths[:kept]) + 2 * (kept - 1) > width:
+        kept -= 1
+    return [
+        "  ".join(padded(row[i], widths[i], right[i]) for i in range(kept)).rstrip()
+        for row in table
+    ]
+
+
+def padded(text: str, width: int, right: bool) -> str:
+    """The text with blanks up to a width."""
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks
+
+
 def _fit(line: str, width: int) -> str:
     """The line cut to `width` cells."""
     if cells(line) <= width:

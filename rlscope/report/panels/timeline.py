@@ -39,7 +39,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     if not _changes(tables):
         return Nothing(_EMPTY)
     figures = {
-        name: _figure(rows, operations.get(rows[0]["process_id"], []))
+        name: figure(rows, operations.get(rows[0]["process_id"], []))
         for name, rows in views.named(layers, tables["process"]).items()
     }
     widths = {rows[0]["bucket_ns"] for rows in layers.values()}
@@ -65,7 +65,8 @@ def _width(widths: set[int]) -> str:
     return shortest if shortest == longest else f"{shortest} to {longest}"
 
 
-def _figure(layers: views.Rows, operations: views.Rows) -> Figure:
+def figure(layers: views.Rows, operations: views.Rows) -> Figure:
+    """The timeline of one process, from its rows of timeline_layer and timeline_operation."""
     first = min(layers, key=lambda row: row["bucket"])
     count = 1 + max(row["bucket"] for row in layers)
     axis = Axis(first["start_ns"], first["bucket_ns"], count)

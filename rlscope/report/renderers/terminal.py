@@ -36,7 +36,7 @@ from rlscope.report import (
     utilisation,
 )
 from rlscope.report.answer import Answer
-from rlscope.report.screen import cells, wrapped
+from rlscope.report.screen import aligned, cells, padded, wrapped
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -131,7 +131,7 @@ def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterato
     busy = any(row["gpu_ns"] for row in rows)
     heads += [">GPU busy"] if busy else []
     cells = [_operation_row(row, nested, present, busy) for row in rows]
-    yield [*_aligned(heads, cells, width), ""]
+    yield [*aligned(heads, cells, width), ""]
 
 
 def _operation_row(
@@ -161,7 +161,7 @@ def _line_block(trace: Trace, width: int, hottest: int) -> list[str]:
     return [
         *wrapped([title], width),
         *(
-            f"  {_padded(share, shares_width, True)}  {_padded(place, places_width, False)}  "
+            f"  {padded(share, shares_width, True)}  {padded(place, places_width, False)}  "
             f"{units.label(text, room)}"
             for share, place, text in rows
         ),
@@ -187,7 +187,7 @@ def _process_block(trace: Trace, width: int) -> list[str]:
         for row in rows
     ]
     left_out = process_sentences.left_out(len(rows), there, hidden)
-    return ["", *_aligned(heads, cells, width), *wrapped(left_out, width), ""]
+    return ["", *aligned(heads, cells, width), *wrapped(left_out, width), ""]
 
 
 def _clusters(trace: Trace) -> list[str]:
@@ -237,22 +237,3 @@ def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
         f"{losses.MEANING.get(row['kind'], row['detail'] or '')}"
         for row in rows
     ]
-
-
-def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Columns two blanks apart; those that do not fit on the right are left out."""
-    right = [head.startswith(">") for head in heads]
-    table = [[head.removeprefix(">") for head in heads], *rows]
-    widths = [max(cells(row[i]) for row in table) for i in range(len(heads))]
-    kept = len(widths)
-    while kept > 1 and sum(widths[:kept]) + 2 * (kept - 1) > width:
-        kept -= 1
-    return [
-        "  ".join(_padded(row[i], widths[i], right[i]) for i in range(kept)).rstrip()
-        for row in table
-    ]
-
-
-def _padded(text: str, width: int, right: bool) -> str:
-    blanks = " " * (width - cells(text))
-    return blanks + text if right else text + blanks

@@ -1,0 +1,61 @@
+"""What decides between the words of a comparison of runs: docs/reference/semantics.md, "Comparing
+runs"."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+LOOP_DOUBT = 0.01
+"""Chance that the interval of a loop misses."""
+PARTS_DOUBT = 0.02
+"""Chance that any interval of the parts of a loop misses: each has a part of it by its time."""
+GATED_SHARE = 0.05
+"""Part of the loop from which on an operation's slow-down alone fails a gate."""
+
+DISTURBANCE_SPREAD = 0.25
+"""How much the means of runs differ, as a part of what disturbs them."""
+EQUAL_WORK = 1.01
+"""Iterations with up to so many times as many environment steps are equal work, and so are runs
+with up to so many times as many iterations."""
+
+SAME_SHARE = 0.05
+"""Change of a call's own time up to which a flame graph shows it as the same."""
+MUCH_SHARE = 0.25
+"""From which on it shows much of a change."""
+
+
+class Verdict(Enum):
+    """What an interval tells."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    NO_DIFFERENCE_TOLD = "no difference told"
+
+
+def of_interval(low: float, high: float) -> Verdict:
+    """Of the interval of a change: 0.05 is 5 % more."""
+    if low > 0:
+        return Verdict.SLOWER
+    return Verdict.FASTER if high < 0 else Verdict.NO_DIFFERENCE_TOLD
+
+
+class Gated(Enum):
+    """What a gate says."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    CANNOT_TELL = "cannot tell"
+
+
+def of_gate(change: float, low: float, high: float, reach: float, limit: float) -> Gated:
+    """Of a change with its interval, all of them shares.
+
+    Args:
+        reach: half the width of the interval.
+        limit: by how much it may be slower.
+    """
+    if low > 0 and change >= limit:
+        return Gated.FAILS
+    if high < limit or (reach <= limit and change < limit):
+        return Gated.PASSES
+    return Gated.CANNOT_TELL

@@ -1,0 +1,72 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlscope.compare import words
+from rlscope.compare.comparison import Comparison, Row
+from rlscope.compare.gate import Gate
+from rlscope.report import screen, units
+
+_ROWS = 8
+_PARTS = 5
+
+
+def render(
+    comparison: Comparison,
+    gate: Gate | None,
+    *,
+    width: int | None = None,
+    unicode: bool | None = None,
+) -> str:
+    """The whole, the parts that contribute most first.
+
+    Args:
+        width: most cells of a line; None: those of the terminal.
+        unicode: whether other characters than ASCII are shown; None: as stdout encodes.
+    """
+    columns = screen.width_of(width)
+    lines = [line for block in _blocks(comparison, gate, columns) for line in block]
+    return screen.shown(lines, columns, unicode)
+
+
+def _blocks(comparison: Comparison, gate: Gate | None, width: int) -> Iterator[list[str]]:
+    yield screen.wrapped(_environment(comparison), width)
+    yield screen.wrapped([f"! {each}" for each in comparison.warnings], width)
+    yield screen.wrapped([words.headline(comparison)], width)
+    if gate is not None:
+        yield screen.wrapped([words.gate(gate)], width)
+    yield ["", *screen.wrapped(words.sides(comparison), width)]
+    yield ["", *screen.wrapped([*words.whole(comparison), *words.drift(comparison)], width)]
+    for title, rows, counted, most in tables(comparison):
+        if rows:
+            heads = [title, *words.COLUMNS[1:]]
+            shown = [words.cells(row, counted=counted) for row in rows[: most or len(rows)]]
+            yield ["", *screen.aligned(heads, shown, width)]
+    found = list(words.findings(comparison))
+    if found:
+        yield ["", *screen.aligned(["finding", ">base", ">new"], found, width)]
+
+
+def _environment(comparison: Comparison) -> list[str]:
+    return [
+        f"! {fact.kind} differs: {units.label(', '.join(fact.base), _VALUE)} and "
+        f"{units.label(', '.join(fact.new), _VALUE)}"
+        for fact in comparison.environment
+    ]
+
+
+_VALUE = 100
+"""Characters of a value."""
+
+
+def tables(comparison: Comparison) -> Sequence[tuple[str, Sequence[Row], bool, int]]:
+    """Title, rows, whether they are counts, and how many a terminal shows."""
+    return (
+        ("operation", comparison.operations, False, _ROWS),
+        ("layer", comparison.layers, False, _ROWS),
+        ("source line", comparison.lines, False, _PARTS),
+        ("kernel", comparison.kernels, False, _PARTS),
+        ("transition", comparison.crossings, True, _PARTS),
+    )
