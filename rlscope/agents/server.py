@@ -56,8 +56,7 @@ def server(folder: Folder, *, record_seconds: float | None) -> MCPServer:
     )
     _add_readers(made, folder)
     _add_query(made, folder)
-    if diff_tool.is_there():
-        _add_diff(made, folder)
+    _add_diff(made, folder)
     if record_seconds is not None:
         _add_record(made, folder, record_seconds)
     return made

@@ -15,7 +15,6 @@ from planted.programs import planted_lines, script
 from support.process.command_line import RLSCOPE, assert_states_failure, rlscope
 
 from rlscope import agents
-from rlscope.agents.tools import diff
 
 pytest.importorskip("mcp.server.mcpserver")
 pytest.importorskip("gymnasium")
@@ -24,7 +23,7 @@ from mcp.client.stdio import stdio_client
 
 PROGRAM = "painted_world"
 RULE = "rendering"
-READERS = ["runs", "summary", "findings", "source", "query", *["diff"] * diff.is_there()]
+READERS = ["runs", "summary", "findings", "source", "query", "diff"]
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 

@@ -238,7 +238,6 @@ def test_costs_of_an_excerpt_are_those_of_the_hottest_lines(folder):
     assert {row["line"]: (row["own_ns"], row["total_ns"]) for row in hot}.items() <= costs.items()
 
 
-@pytest.mark.skipif(not diff.is_there(), reason="this rlscope has no rlscope diff")
 def test_a_run_does_not_differ_from_its_copy(folder, hostile):
     found = diff.diff(folder, base=["runs/ppo"], new=["runs/ppo"])
     assert (found["loop"]["verdict"], found["schema"]) == ("no difference told", SCHEMA)

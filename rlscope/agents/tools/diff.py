@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Sequence
-from importlib import util
 from typing import Any
 
 from rlscope.agents import quoted
 from rlscope.agents.answer import Answer, answer
 from rlscope.agents.folder import Folder
+from rlscope.compare import comparison, renderers, sides
 from rlscope.errors import Refused
 
-_ROOM = "rlscope.compare"
 ROW_UNITS = (
     "base and new are nanoseconds per unit. change, low, high and could_tell are parts of 1: 0.05 "
     "is 5 % more"
@@ -23,11 +21,6 @@ _MOST_ROWS = 20
 """Of each table, the largest changes first."""
 
 
-def is_there() -> bool:
-    """Whether this rlscope compares runs."""
-    return util.find_spec(_ROOM) is not None
-
-
 def diff(folder: Folder, *, base: Sequence[str], new: Sequence[str]) -> Answer:
     """The runs `new` compared with the runs `base`.
 
@@ -35,12 +28,8 @@ def diff(folder: Folder, *, base: Sequence[str], new: Sequence[str]) -> Answer:
     """
     if not base or not new:
         raise Refused("give one run or several for each side")
-    sides, comparison, renderers = (
-        importlib.import_module(f"{_ROOM}.{name}") for name in ("sides", "comparison", "renderers")
-    )
-    measured = [
-        sides.read([str(folder.run(each)) for each in side], lambda _: None) for side in (base, new)
-    ]
+    before, after = ([str(folder.run(each)) for each in side] for side in (base, new))
+    measured = (sides.read(side, lambda _: None) for side in (before, after))
     found = json.loads(renderers.FORMATS["json"](comparison.compare(*measured), None))
     return answer(
         {"row_units": ROW_UNITS, **_marked(folder, found), "query": "rlscope diff --format json"}
