@@ -190,8 +190,9 @@ def test_a_wait_wins_no_more_than_it_lasts():
     assert price_of("device_sync", waiting(idle_us=60_000)).saving_ns == pytest.approx(3 * SECOND)
 
 
-def test_a_wait_with_a_long_queue_wins_nothing():
-    assert found("device_sync", waiting(idle_us=500)) == []
+@pytest.mark.parametrize("idle_us", [500, 2_500])
+def test_a_wait_with_a_long_queue_wins_nothing(idle_us):
+    assert found("device_sync", waiting(idle_us=idle_us)) == []
 
 
 def test_a_wait_that_the_next_call_makes_up_for():
