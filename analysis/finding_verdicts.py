@@ -54,9 +54,12 @@ _MANY_CONVERSIONS = 16
 _FEWEST_LAUNCHES = 8
 _BOUND_LAUNCHES = 0.5
 _KERNELS_OF_PREPARATION = 0.5
-# Share of the loop in which it waits for the GPU, and in which the GPU is idle, to change anything.
+# Share of the loop in which it waits for the GPU, and in which the GPU is idle, to change anything,
+# and in which copies block it.
 _GPU_WAITS = 0.02
 _COPIES = 0.01
+# Part of a wait that a loop wins, if the GPU has no queue of work.
+_AVOIDABLE = 0.1
 # Intervals of a trace that are made into rows of `event` for a price: one or two seconds' worth.
 _MOST_INTERVALS = 1_000_000
 # How often memory of the GPU is given back in an iteration, if each has its own.
@@ -205,6 +208,11 @@ def is_launch_bound(row: Row, iterations: int) -> bool:
 def is_gpu_waited_for(waited_ns: int, idle_ns: int, loop_ns: int) -> bool:
     """Whether a loop waits for the GPU, and the GPU at other times for the loop."""
     return min(waited_ns, idle_ns) >= _GPU_WAITS * loop_ns
+
+
+def is_wait_avoidable(won_ns: float, waited_ns: int) -> bool:
+    """Whether enough of a wait goes, or the GPU has so much work that the loop waits anyway."""
+    return won_ns >= _AVOIDABLE * waited_ns
 
 
 def is_copy_notable(copy_ns: int, loop_ns: int) -> bool:

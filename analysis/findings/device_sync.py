@@ -42,6 +42,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.is_gpu_waited_for(busy_ns, idle_ns, loop.loop_ns):
             continue
         operations = [state.operation for state in found]
+        price = hidden(trace, loop, operations, "synchronisation")
+        if not finding_verdicts.is_wait_avoidable(price.saving_ns, busy_ns):
+            continue
         yield Finding(
             title=f"the loop waits for the GPU for {share(busy_ns, loop.loop_ns)} of its time, and "
             "the GPU for the loop afterwards",
@@ -53,7 +56,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "many steps.",
             no_effect="No effect where the GPU has a queue of work, because the loop then waits "
             "for it anyway.",
-            price=hidden(trace, loop, operations, "synchronisation"),
+            price=price,
             operation=None if operations[0] == "(none)" else operations[0],
             **lines.place_of(cuda_lines(trace, loop, operation=operations[0], pattern=_WAITS)),
         )

@@ -23,6 +23,9 @@ _COPIES = re.compile(
 # What a copy of pinned memory costs its caller, and how long the host takes to fill that memory.
 _CALL_NS = 6_000
 _BYTES_PER_NS = 8
+# What a copy of pageable memory takes at most while the GPU is idle. A longer call had no CPU.
+_LONGEST_CALL_NS = 30_000
+_LONGEST_BYTE_NS = 1
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -54,7 +57,9 @@ def _price(trace: Trace, loop: Loop, state: GpuState, row: dict[str, Any]) -> Pr
     """The calls while the GPU is idle, and of their waits for it what the loop would not make up
     for later. A copy of pinned memory costs a call, and the host fills that memory."""
     left_ns = row["copies"] * _CALL_NS + row["bytes"] / _BYTES_PER_NS
-    idle = Price(state.idle_ns, 0.8 * state.idle_ns, state.idle_ns)
+    longest_ns = row["copies"] * _LONGEST_CALL_NS + row["bytes"] * _LONGEST_BYTE_NS
+    idle_ns = min(state.idle_ns, longest_ns)
+    idle = Price(idle_ns, 0.8 * idle_ns, idle_ns)
     waits = hidden(trace, loop, [state.operation], "copy")
     return idle.plus(waits).less(Price(left_ns, left_ns / 2, 2 * left_ns))
 

@@ -190,8 +190,9 @@ def test_a_wait_wins_no_more_than_it_lasts():
     assert price_of("device_sync", waiting(idle_us=60_000)).saving_ns == pytest.approx(3 * SECOND)
 
 
-def test_a_wait_with_a_long_queue_wins_nothing():
-    assert found("device_sync", waiting(idle_us=500)) == []
+@pytest.mark.parametrize("idle_us", [500, 2_500])
+def test_a_wait_with_a_long_queue_wins_nothing(idle_us):
+    assert found("device_sync", waiting(idle_us=idle_us)) == []
 
 
 def test_a_wait_that_the_next_call_makes_up_for():
@@ -220,7 +221,7 @@ def test_an_action_that_the_environment_needs():
 # ---- copies ------------------------------------------------------------------------------------
 
 
-def copying(*, memory: str = "pageable", idle_ns: int = 2 * SECOND) -> Relations:
+def copying(*, memory: str = "pageable", idle_ns: int = SECOND, size: int = 1000_000) -> Relations:
     """`update` copies 1,000 times, 1 MB each."""
     copy = {"process_id": 0, "operation": "update", "direction": "host_to_device"}
     return trace(
@@ -230,7 +231,7 @@ def copying(*, memory: str = "pageable", idle_ns: int = 2 * SECOND) -> Relations
             *idle("python", "python", LOOP_NS - idle_ns),
         ],
         gpu_time=gpu(SECOND),
-        memcpy=[{**copy, "memory": memory, "count": 1000, "bytes": 1000 * MS, "duration_ns": MS}],
+        memcpy=[{**copy, "memory": memory, "count": 1000, "bytes": 1000 * size, "duration_ns": MS}],
         **together(
             line(8, "cuda_api", SECOND, "action = act(state).item()"),
             line(9, "cuda_api", SECOND // 2, "batch = batch.to(device)"),
@@ -243,11 +244,17 @@ def test_copies_of_pageable_memory():
     assert (finding.file, finding.line) == (FILE, 9)
     assert finding.price is not None
     # Filling pinned memory takes 1 ns for 8 bytes, and a call 6 us.
-    assert finding.price.saving_ns == 2 * SECOND - 125 * MS - 1000 * 6 * US
+    assert finding.price.saving_ns == SECOND - 125 * MS - 1000 * 6 * US
 
 
 def test_copies_of_pinned_memory():
     assert found("pageable_copies", copying(memory="pinned")) == []
+
+
+def test_small_copies_that_wait_for_a_cpu():
+    # 30 us are the most that a small copy takes by itself, and 6 us of a pinned one stay.
+    price = price_of("pageable_copies", copying(size=0))
+    assert price.saving_ns == pytest.approx(1000 * (30 - 6) * US)
 
 
 def test_copies_that_take_no_time():
