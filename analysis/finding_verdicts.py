@@ -81,11 +81,16 @@ class Confidence(Enum):
 def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     """Decides it for a row of relation `finding`."""
     if finding["saving_ns"] is None:
-        notable = finding["once_ns"] >= _NOTABLE_ONCE * run_ns
+        notable = finding["once_ns"] >= least_once_ns(run_ns)
         return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
     if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
+
+
+def least_once_ns(run_ns: int) -> int:
+    """What is paid once and takes less is not worth a word."""
+    return round(_NOTABLE_ONCE * run_ns)
 
 
 def is_faster(left: float) -> bool:

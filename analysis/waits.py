@@ -30,9 +30,17 @@ def worker_steps(trace: Trace) -> Table:
     return statement.run(trace, "worker_step")
 
 
+def served_processes(trace: Trace) -> set[int]:
+    """Processes that wait for environment workers."""
+    return {*statement.run(trace, "served_process")["process_id"]}
+
+
 def workers_of(trace: Trace, process_id: int) -> dict[str, list[dict[str, Any]]]:
     """The rows of `worker_steps` of a process served, by operation."""
     found: dict[str, list[dict[str, Any]]] = {}
+    # worker_step reads all entries of the run, however few processes wait for a worker.
+    if process_id not in served_processes(trace):
+        return found
     for row in worker_steps(trace).to_dicts():
         if row["process_id"] == process_id:
             found.setdefault(row["operation"], []).append(row)

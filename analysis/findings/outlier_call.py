@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id}
+    least_ns = finding_verdicts.least_once_ns(loop.run_ns)
+    asked = {"process_id": loop.process_id, "least_ns": least_ns}
     for row in statement.run(trace, "findings/outlier_call", **asked).to_dicts():
         if not finding_verdicts.is_outlier(row):
             continue

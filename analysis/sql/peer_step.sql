@@ -8,13 +8,16 @@
 --   slower_ns    excess_ns over all operations of the process
 --   loop_ns      its training loop
 -- uses: looping_process, process_family, kept_from, wait_target
-WITH _waited AS (
+WITH _member AS (  -- of families that have others
+  SELECT process_id FROM process_family WHERE process_id IN (FROM looping_process)
+  QUALIFY COUNT(*) OVER (PARTITION BY family) > 1
+), _waited AS (
   SELECT process_id, operation, SUM(self_ns) AS waited_ns FROM wait_target
   WHERE is_other GROUP BY ALL
 ), _entry AS (
   SELECT process_id, path AS operation, COUNT(*) AS entries, SUM(self_ns) AS self_ns
   FROM operation_instance JOIN operation USING (operation_id)
-  WHERE process_id IN (FROM looping_process) AND process_id NOT IN (SELECT process_id FROM kept_from)
+  WHERE process_id IN (FROM _member) AND process_id NOT IN (SELECT process_id FROM kept_from)
   GROUP BY ALL
 ), _mean AS (
   SELECT family, process_id, operation, entries,

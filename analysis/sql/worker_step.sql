@@ -20,7 +20,7 @@
 --   server_pickled_ns  serialization by the process served in the operation
 --   last          instances in which it was the last to end, where several stepped
 --   late_ns       by how long, added up: between its end and that of the one before
--- uses: served_instance, worker_part
+-- uses: serving_worker, served_instance, worker_part
 WITH _any AS (
   SELECT process_id, operation, SUM(GREATEST(end_ns - new_ns, 0)) AS any_ns,
     COUNT(DISTINCT served_ns) AS steps
@@ -56,7 +56,8 @@ WITH _any AS (
   FROM served_instance GROUP BY ALL
 ), _whole AS (
   SELECT process_id, path AS operation, SUM(duration_ns) AS whole_ns
-  FROM operation_instance JOIN operation USING (operation_id) GROUP BY ALL
+  FROM operation_instance JOIN operation USING (operation_id)
+  WHERE process_id IN (SELECT process_id FROM serving_worker) GROUP BY ALL
 ), _pickled AS (
   SELECT process_id, operation, SUM(duration_ns) AS pickled_ns FROM native_call
   WHERE layer = 'python' AND function NOT LIKE 'gc:%' GROUP BY ALL

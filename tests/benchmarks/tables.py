@@ -4,10 +4,12 @@
 
 Each size is recorded once: a program that does nothing but enter annotated operations. Then a fresh
 process each makes the tables and prints the summary, and makes the relation `event` beside them.
+Two more ask for the findings, and for nothing.
 
     cpu_s           CPU time of the process, all threads
     anonymous_mib   the most memory beside the mapped files, looked at every 10 ms
     ns_per_event    cpu_s by the events of the trace: the same for every size where time is linear
+    advice_cpu_s    what the findings take beside the tables: `finding` without `nothing`
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ for number in range(int(sys.argv[1]) // 2):
     with step, inner:
         pass
 """
-TARGETS = {"anonymous_mib": 512, "summary_cpu_s_of_10_million": 5}
+TARGETS = {
+    "anonymous_mib": 512,
+    "summary_cpu_s_of_10_million": 5,
+    "advice_cpu_s_of_10_million": 2,
+}
 EVENTS = "SELECT count(*), sum(duration_ns) FROM event"
 
 
@@ -91,6 +97,8 @@ def measure_size(events: int, rounds: int) -> dict[str, float]:
         commands = {
             "summary": [rlscope("rlscope"), "summary", str(trace)],
             "event": [rlscope("rlscope"), "query", str(trace), EVENTS],
+            "finding": [rlscope("rlscope"), "query", str(trace), "SELECT count(*) FROM finding"],
+            "nothing": [rlscope("rlscope"), "query", str(trace), "SELECT 1"],
         }
         found: dict[str, list[dict[str, float]]] = {name: [] for name in commands}
         for _ in range(rounds):
@@ -102,6 +110,7 @@ def measure_size(events: int, rounds: int) -> dict[str, float]:
                 result[f"{name}_{key}"] = median(run[key] for run in runs)
             result[f"{name}_anonymous_mib"] = max(run["anonymous_mib"] for run in runs)
             result[f"{name}_ns_per_event"] = result[f"{name}_cpu_s"] / events * 1e9
+        result["advice_cpu_s"] = result["finding_cpu_s"] - result["nothing_cpu_s"]
         size = sum(file.stat().st_size for file in trace.rglob("tables/**/*.parquet"))
         return {**result, "tables_mib": size / 2**20}
 

@@ -17,6 +17,8 @@ _HEADING = (
     "|---|---|---|---|---|---|---|---|"
 )
 
+_HELD_OUT = "Programs that were written after the rules:"
+
 
 def row(twins: Twins) -> str:
     """The row of a program."""
@@ -77,9 +79,17 @@ def _twin(twins: Twins) -> str:
 def renewed(text: str, rows: Iterable[str], conditions: str) -> str:
     """The page with these rows in its table. Other programs keep the rows they have."""
     known = _rows(text) | {_program(line): line for line in rows}
-    kept = [known[program] for program in PLANTED if program in known]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in kept]
-    lines = [conditions, "", _HEADING, *kept, "", _score(cells)]
+    lines = [conditions]
+    for held_out, title in ((False, ""), (True, _HELD_OUT)):
+        kept = [
+            known[program]
+            for program, plant in PLANTED.items()
+            if program in known and plant.held_out == held_out
+        ]
+        if kept:
+            cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in kept]
+            lines += [*([title] if title else []), "", _HEADING, *kept, "", _score(cells), ""]
+    lines = lines[:-1] if not lines[-1] else lines
     return _TABLE.sub(lambda _: "\n".join(lines) + "\n", text)
 
 

@@ -62,6 +62,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, *workers: dict[str, Any]) -> None:
     ]
     table = Table({name: [row[name] for row in rows] for name in rows[0]}, name="worker_step")
     monkeypatch.setattr(waits, "worker_steps", lambda _: table)
+    monkeypatch.setattr(waits, "served_processes", lambda _: {0})
 
 
 def vector(**rows: Any) -> Relations:
@@ -326,8 +327,13 @@ def test_one_entry_that_is_unlike_all_others():
 
 
 def test_the_line_of_a_small_part_of_an_operation_is_not_known():
-    (finding,) = found("outlier_call", entries(210 * MS, *[10 * MS] * 30))
+    (finding,) = found("outlier_call", entries(2100 * MS, *[100 * MS] * 30))
     assert finding.line is None
+
+
+def test_the_place_of_the_longest_entry_is_said():
+    (finding,) = found("outlier_call", entries(*[10 * MS] * 19, 2 * SECOND, 10 * MS))
+    assert "number 20" in finding.evidence
 
 
 @pytest.mark.parametrize("usual", [[SECOND // 10] * 20, [2 * SECOND, *[10 * MS] * 8]])

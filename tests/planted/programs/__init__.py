@@ -24,6 +24,12 @@ class Plant:
     """Arguments of the twin."""
     kernel: str | None = None
     """On simulated CUDA, how long each kernel lasts. None: the program uses no GPU."""
+    held_out: bool = False
+    """Whether it was written after the rules, by somebody who did not look at them."""
+
+
+def _held_out(cause: str, rules: tuple[str, ...], *mended: str) -> Plant:
+    return Plant(cause, rules, mended, held_out=True)
 
 
 PLANTED = {
@@ -53,7 +59,9 @@ PLANTED = {
         "item() of each value", ("host_conversions", "tensor_loop"), ("--at-once",)
     ),
     "cheap_workers": Plant("workers for a cheap step", ("cheap_workers",), ("--vector", "sync")),
-    "slow_physics": Plant("slow environment", ("environment_bound",), ("--at-once",)),
+    "slow_physics": Plant(
+        "slow environment", ("element_loop", "environment_bound"), ("--at-once",)
+    ),
     "piped_images": Plant(
         "pickling between processes", ("serialization", "cheap_workers"), ("--shared",)
     ),
@@ -73,6 +81,31 @@ PLANTED = {
     "queued_losses": Plant("item() behind a queue", (), ("--read-once",), kernel="1500us"),
     "idle_straggler": Plant("a straggler nobody waits for", (), ("--delay", "0.01")),
     "background_journal": Plant("fsync off the path", (), ("--buffered",)),
+    "soft_dictionary": _held_out("Polyak by dictionaries", ("tensor_loop",), "--together"),
+    "lambda_returns": _held_out("returns as a loop over tensors", ("tensor_loop",), "--array"),
+    "flushed_log": _held_out("fsync in a log handler", ("disk_wait",), "--lazy"),
+    "kept_memory": _held_out(
+        "memory pickled each episode", ("disk_wait", "checkpoints"), "--keep-every", "20"
+    ),
+    "deque_memory": _held_out("memory of dataclasses", ("python_replay",), "--columns"),
+    "growing_history": _held_out("array that grows each step", ("whole_copy",), "--large"),
+    "comprehended_policy": _held_out("inference one by one", ("single_inference",), "--stacked"),
+    "beta_policy": _held_out("argument validation", ("argument_validation",), "--trusting"),
+    "remembered_tree": _held_out(
+        "collections of many objects", ("garbage_collection",), "--no-collections"
+    ),
+    "scalar_tensors": _held_out(
+        "a tensor for each number", ("host_conversions", "tensor_loop"), "--plain"
+    ),
+    "piped_cartpoles": _held_out("workers for a cheap step", ("cheap_workers",), "--local"),
+    "drawn_maze": _held_out("pictures nobody sees", ("rendering",), "--blind"),
+    "python_particles": _held_out(
+        "physics in Python", ("element_loop", "environment_bound"), "--arrays"
+    ),
+    "lone_actor": _held_out("learner waits for an actor", ("starving",), "--actors", "3"),
+    "watched_greedy": _held_out("no no_grad", ("needless_gradients",), "--inference-mode"),
+    "wide_threads": _held_out("too many threads", ("many_threads",), "--workers", "1"),
+    "sorted_well": _held_out("nothing is wrong", (), "--updates", "60"),
 }
 
 
