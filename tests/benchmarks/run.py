@@ -37,6 +37,7 @@ NAMES = (
     "process_counts",
     "cuda_calls",
     "call_sites",
+    "gpu_share",
     "writeback",
     "processes",
     "brief_workloads",

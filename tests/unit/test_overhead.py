@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ def test_kinds_without_a_cost_are_named() -> None:
     trace: Any = Relations(process=[process(0, 0, 9)], overhead=[cost(0, "wait", 3, None)])
     (row,) = overhead.said_overhead(trace, None).to_dicts()
     assert (row["ns"], row["unknown"]) == (None, "wait")
+
+
+@pytest.mark.parametrize(("how", "unknown"), [("cupti", None), ("interpose", "CUDA call")])
+def test_iterations_show_what_cupti_costs_and_nothing_shows_it_of_other_calls(
+    how: str, unknown: str | None
+) -> None:
+    trace: Any = Relations(
+        run=[{"options": json.dumps({"cuda": how})}],
+        process=[process(0, 0, 9)],
+        overhead=[cost(0, "operation", 3, 20), cost(0, "CUDA call", 3, None)],
+    )
+    (row,) = overhead.said_overhead(trace, None).to_dicts()
+    assert (row["ns"], row["unknown"], row["calls"]) == (20, unknown, 3)
 
 
 def test_one_record_costs_what_the_calibration_says(trace: Any) -> None:
