@@ -26,6 +26,8 @@ _LARGEST = 700.0
 _LEAST_RUN_ERROR = 0.015
 """Runs differ by so much even if nothing drifts in them: their memory lies elsewhere, and their
 neighbours on the machine are others (docs/reference/differences.md)."""
+_TRIMMED = 0.2
+"""Share of the runs of a side left out at either end."""
 _DRIFT_FREEDOM = 4
 """Degrees of freedom of a variance that comes from drift: that of some quarters of some runs."""
 _OFTEN = 0.9
@@ -39,7 +41,7 @@ class Difference:
 
     base: float
     new: float
-    """Geometric means over the runs."""
+    """Geometric means over the runs, trimmed of 5 and more."""
     log_ratio: float
     error: float
     """Standard error of log_ratio. Infinite: nothing says how far runs differ."""
@@ -95,7 +97,7 @@ class Difference:
         one_run2 = self.error**2 / sum(1 / each for each in self.runs)
         known = self.freedom - (sum(self.runs) - 2)
         for runs in range(fewer + 1, _MOST_RUNS + 1):
-            t = student.quantile(1 - self.doubt / 2, known + 2 * runs - 2)
+            t = student.quantile(1 - self.doubt / 2, max(known + 2 * runs - 2, 1))
             if t * math.sqrt(2 * one_run2 / runs) <= math.log1p(limit):
                 return runs - fewer
         return None
@@ -111,10 +113,10 @@ def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) ->
     """
     if not base or not new or min(each.value for each in (*base, *new)) <= 0:
         raise ValueError("numbers above 0 are compared, of one run a side or more")
-    sides = [[math.log(each.value) for each in side] for side in (base, new)]
-    means = [math.fsum(side) / len(side) for side in sides]
-    freedom = len(base) + len(new) - 2
-    between2 = _between2(sides, means, freedom)
+    sides = [_side([math.log(each.value) for each in side]) for side in (base, new)]
+    means = [each.mean for each in sides]
+    freedom = sum(each.freedom for each in sides)
+    between2 = sum(each.freedom * each.run2 for each in sides) / freedom if freedom else None
     drift2 = _known_median([each.drift2 for each in (*base, *new)])
     alone2 = _known_median([each.alone2 for each in (*base, *new)]) or 0.0
     one_run2, freedom = _one_run2(between2, freedom, drift2, _within2(base, new), alone2)
@@ -125,16 +127,24 @@ def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) ->
     )  # fmt: skip
 
 
-def _between2(
-    sides: Sequence[Sequence[float]], means: Sequence[float], freedom: int
-) -> float | None:
-    """Variance of a run, from the differences between runs of one side. None: one run a side."""
-    if not freedom:
-        return None
-    squares = (
-        (value - mean) ** 2 for side, mean in zip(sides, means, strict=True) for value in side
-    )
-    return math.fsum(squares) / freedom
+@dataclass(frozen=True)
+class _Side:
+    mean: float
+    run2: float
+    """Variance of one run; the mean's is that divided by the runs."""
+    freedom: int
+
+
+def _side(values: Sequence[float]) -> _Side:
+    """The trimmed mean of the runs, with the variance of Tukey and McLaughlin: of five runs and
+    more, a neighbour of the machine may disturb one from its begin to its end."""
+    ordered = sorted(values)
+    out = int(len(ordered) * _TRIMMED)
+    kept = ordered[out : len(ordered) - out]
+    winsorized = [kept[0]] * out + kept + [kept[-1]] * out
+    freedom = len(kept) - 1
+    run2 = statistics.variance(winsorized) / (1 - 2 * out / len(ordered)) ** 2 if freedom else 0.0
+    return _Side(math.fsum(kept) / len(kept), run2, freedom)
 
 
 def _within2(base: Sequence[Reading], new: Sequence[Reading]) -> float | None:

@@ -2,7 +2,7 @@
 
 Runs differ by a factor of their own, and each operation of a run by another. Iterations are
 correlated. In bursts, the machine disturbs some iterations in a row.
-`python tests/benchmarks/simulated_comparisons.py` prints the table of docs/reference/differences.md.
+`python tests/benchmarks/simulated_comparisons.py` prints the table of differences.md.
 """
 
 from __future__ import annotations

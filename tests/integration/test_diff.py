@@ -148,7 +148,7 @@ def test_an_imported_run_is_compared_with_a_recorded_one(runs: Path, tmp_path: P
 
 
 def test_a_run_without_iterations_is_compared_as_a_whole(runs: Path, tmp_path: Path) -> None:
-    whole = write_trace("workers", tmp_path / "whole")
+    whole = write_trace("windows", tmp_path / "whole")
     found = differed(whole, runs / "new-1")
     assert found["unit"] == "run"
     assert any("no complete iteration" in each for each in found["warnings"])

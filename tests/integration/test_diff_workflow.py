@@ -1,4 +1,4 @@
-"""The workflow of docs/guide/diff.md as a shell script, in a fresh clone: both outcomes of its gate.
+"""The workflow of docs/guide/diff.md as a shell script in a fresh clone: both outcomes of its gate.
 
 The programs sleep, and the planted operation sleeps four times as long. So load of the machine
 changes neither outcome.
