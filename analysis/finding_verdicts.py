@@ -38,6 +38,8 @@ _LOOPED_UPDATES = 4
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
+# Time of a loop's lines in other operations, as a part of their time in its own.
+_NOW_AND_THEN = 0.1
 # How often a line's function is compiled before it is not the line's first time.
 _FEWEST_COMPILATIONS = 4
 # Share of the loop in which its process waits for others that do not wait for it.
@@ -132,6 +134,11 @@ def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
     passes, and most of the time in lines that do arithmetic."""
     many = own_ns >= _MANY_ELEMENTS_NS * max(entries, 1)
     return many and verdicts.is_most(computing_ns, own_ns)
+
+
+def is_of_one_operation(own_ns: float, others_ns: float) -> bool:
+    """Whether the lines of a loop are in one operation, but for a call now and then."""
+    return others_ns <= _NOW_AND_THEN * own_ns
 
 
 def is_loop_of_operators(own_ns: float, total_ns: float) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rlscope.analysis import statement
+from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis.operations import OUTSIDE
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -186,17 +187,29 @@ class OwnLoop:
 
 def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
     """The innermost loop around a line, if its other lines belong to no other operation. The loop
-    of the training itself, in which environments step, is none."""
+    of the training itself, in which environments step, is none. Its function may now and then be
+    called in another operation."""
     place = source_of(trace, file).loop_at(line)
     if place is None:
         return None
     rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
     # The loop's own line has the time of what is called in each pass, as all callers have.
     inside = [row for row in rows.to_dicts() if place[0] < row["line"] <= place[1]]
-    if any(row["operation"] not in (operation, "(none)") for row in inside):
+    own_ns = _by_line(row for row in inside if row["operation"] == operation)
+    others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
+    if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
         return None
-    own = (row["total_ns"] for row in inside if row["operation"] == operation)
-    return OwnLoop(*place, total_ns=sum(own))
+    total_ns = sum(own_ns.values())
+    if not finding_verdicts.is_of_one_operation(total_ns, sum(others_ns.values())):
+        return None
+    return OwnLoop(*place, total_ns=total_ns)
+
+
+def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for row in rows:
+        found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
+    return found
 
 
 def _puts_sums(loop: ast.For) -> bool:

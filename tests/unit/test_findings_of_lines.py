@@ -273,6 +273,20 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
 
 
+@pytest.mark.parametrize(("advantage_ns", "lines"), [(SECOND // 4, [3]), (SECOND, [])])
+def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
+    advantage_ns, lines
+):
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
+        Time("advantage", "framework", advantage_ns, 3, (MODULE,)),
+        entries={"inference": 1000},
+        text="def act(net, seen):\n    for each in seen:\n        yield net(each)\n",
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert [each.line for each in found(single_inference.RULE, trace)] == lines
+
+
 def test_a_loop_around_a_function_that_calls_the_network_is_one():
     text = "def act(seen):\n    return net(seen)\n\n\nactions = [act(seen) for seen in all_seen]\n"
     trace = loop_rows(
