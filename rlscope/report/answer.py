@@ -104,7 +104,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
         else _nothing(trace, found.loop, first),
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
-        rest=_rest(len(rows) - len(shown), rows),
+        rest=" ".join(filter(None, [_overlap(shown), _rest(len(rows) - len(shown), rows)])),
         failures=[*map(_failure, found.failures), *_unmeasured(found.experiments)],
     )
 
@@ -230,6 +230,26 @@ def _code(trace: Trace, row: Row) -> list[CodeLine]:
         )
         for each, text in zip(near, texts, strict=True)
     ]
+
+
+def _overlap(rows: Sequence[Row]) -> str:
+    """Which findings can be about the same time: those of one operation, or of all of the loop."""
+    ranked = [row for row in rows if row["rank"] is not None]
+    same = next(
+        (
+            (one["rank"], other["rank"])
+            for place, one in enumerate(ranked)
+            for other in ranked[place + 1 :]
+            if None in (one["operation"], other["operation"])
+            or one["operation"] == other["operation"]
+        ),
+        None,
+    )
+    if same is None:
+        return ""
+    return (
+        f"Findings {same[0]} and {same[1]} can be about the same time: their prices do not add up."
+    )
 
 
 def _rest(hidden: int, rows: Sequence[Row]) -> str:

@@ -105,11 +105,20 @@ def test_the_code_around_the_line_is_shown_without_its_margin(rules):
     ]
 
 
+@pytest.mark.parametrize(
+    ("operations", "said"),
+    [(("update", "update"), True), (("update", None), True), (("update", "inference"), False)],
+)
+def test_findings_about_the_same_time_are_named(rules, operations, said):
+    rules(one=[finding(seconds(2, 1, 3), operation=each) for each in operations])
+    assert ("do not add up" in answer.read(trace()).rest) == said
+
+
 def test_the_list_says_how_many_it_leaves_out(rules):
     rules(one=[finding(seconds(place, place / 2, place)) for place in (1, 2, 3, 4)])
     found = answer.read(trace(), most=3)
     assert [each.rank for each in found.findings] == ["1", "2", "3"]
-    assert found.rest == "`rlscope advise` has 1 more finding."
+    assert found.rest.endswith("`rlscope advise` has 1 more finding.")
 
 
 def test_the_summary_has_three_findings_and_the_rules_that_failed(rules):
