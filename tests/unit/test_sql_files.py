@@ -42,6 +42,8 @@ def strings(source: str) -> Iterator[tuple[int, str]]:
 
 def is_sql(text: str) -> bool:
     """Whether DuckDB's parser takes a text, or it begins as a part of a statement does."""
+    if len(text.split()) == 1:
+        return False  # "show" and "start" are statements, and ask no relation
     try:
         kinds = {statement.type for statement in duckdb.extract_statements(text)}
     except (duckdb.Error, UnicodeEncodeError):
