@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rlscope import student
 from rlscope.analysis import cuda, processes, statement
-from rlscope.costs.inflation import student
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _half_width(deviations: Sequence[float]) -> float:
     windows = len(deviations)
     centre = math.fsum(deviations) / windows
     squares = math.fsum((each - centre) ** 2 for each in deviations)
-    return student(windows - 1) * math.sqrt(windows / (windows - 1) * squares)
+    return student.half_width(windows - 1) * math.sqrt(windows / (windows - 1) * squares)
 
 
 # ---- what windows cost ---------------------------------------------------------------------------

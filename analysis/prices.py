@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Quantile of the normal distribution for a 95 % interval.
-_NORMAL = 1.959964
+from rlscope import student
+
 # Iterations, or readings, of which a spread says something.
 _FEWEST = 3
 
@@ -77,25 +77,12 @@ def of_spread(row: Mapping[str, Any]) -> Price:
     total_ns = iterations * mean_ns
     if iterations < _FEWEST:
         return Price(total_ns, 0.0, total_ns)
-    half_ns = _student(iterations - 1) * row["deviation_ns"] * math.sqrt(iterations)
+    half_ns = student.half_width(iterations - 1) * row["deviation_ns"] * math.sqrt(iterations)
     return _around(total_ns, half_ns, half_ns)
 
 
 def of_ratios(logarithms: Sequence[float]) -> Price:
     """The geometric mean of two ratios or more, from their logarithms, with its interval."""
     mean, deviation = statistics.mean(logarithms), statistics.stdev(logarithms)
-    half = _student(len(logarithms) - 1) * deviation / math.sqrt(len(logarithms))
+    half = student.half_width(len(logarithms) - 1) * deviation / math.sqrt(len(logarithms))
     return Price(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
-
-
-def _student(degrees: int) -> float:
-    """The quantile of Student's t for 95 %: Cornish and Fisher's expansion, 4 % off at 2 degrees.
-
-    >>> round(_student(19), 2)
-    2.09
-    """
-    z = _NORMAL
-    first = (z**3 + z) / (4 * degrees)
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
-    return z + first + second + third

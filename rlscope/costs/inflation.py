@@ -15,14 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rlscope import student
 from rlscope.rundir.turns_file import BARE, CALLS, CPU, RECORDED, WORK, Block
 
 FEWEST_PAIRS = 10
 """A run with fewer says nothing."""
 _TRIMMED = 0.1
 """Share of the pairs left out at either end: a neighbour of the machine slowed one of the two."""
-# 97.5 % quantiles of Student's t for 1, 2, ... degrees of freedom; of more it is near 1.96 + 2.4/n.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 @dataclass(frozen=True)
@@ -175,12 +174,7 @@ def combined(runs: Sequence[float]) -> Combined:
         raise ValueError("one run does not say how far runs differ")
     mean = math.fsum(runs) / len(runs)
     variance = math.fsum((run - mean) ** 2 for run in runs) / (len(runs) - 1)
-    t = student(len(runs) - 1)
+    t = student.half_width(len(runs) - 1)
     of_mean = t * math.sqrt(variance / len(runs))
     of_run = t * math.sqrt(variance * (1 + 1 / len(runs)))
     return Combined(mean, mean - of_mean, mean + of_mean, mean - of_run, mean + of_run)
-
-
-def student(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t."""
-    return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.4 / freedom
