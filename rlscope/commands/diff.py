@@ -69,13 +69,13 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     named = _sides(parser, options)
     if options.junit and options.gate is None:
         parser.error("--junit needs --gate")
-    from rlscope.compare import comparison, gate, renderers, sides
+    from rlscope.compare import comparison, gate, renderers, rows, sides
 
     with progress() as line:
         base, new = (
             sides.read(sides.directories(side, options.store), line.step) for side in named
         )
-        per = {"step": comparison.STEP, None: ""}.get(options.per, options.per)
+        per = {"step": rows.STEP, None: ""}.get(options.per, options.per)
         found = comparison.compare(base, new, per=per)
     judged = None if options.gate is None else gate.judge(found, options.gate)
     if options.html:

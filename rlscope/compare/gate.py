@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from rlscope.analysis import difference_verdicts
 from rlscope.analysis.difference_verdicts import Gated
-from rlscope.compare.comparison import Comparison, Row
+from rlscope.compare.comparison import Comparison
+from rlscope.compare.rows import Row
 
 PASSED, FAILED, UNTOLD = 0, 1, 3
 """Exit codes; 2 is a wrong use of the command."""

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from rlscope.analysis.difference_verdicts import Gated, Verdict
-from rlscope.compare.comparison import RUN, Comparison, Row
+from rlscope.compare.comparison import Comparison
 from rlscope.compare.gate import Check, Gate
 from rlscope.compare.measured import Measured
+from rlscope.compare.rows import RUN, Row
 from rlscope.report import units
 
 COLUMNS = ("operation", ">base", ">new", ">change", ">of the loop", "verdict", ">interval")

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlscope.compare import words
-from rlscope.compare.comparison import Comparison, Row
+from rlscope.compare.comparison import Comparison
 from rlscope.compare.gate import Gate
 from rlscope.compare.measured import Measured
+from rlscope.compare.rows import Row
 
 SCHEMA = 1
 """The version. It changes when a key changes its meaning or goes."""

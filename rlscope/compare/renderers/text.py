@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlscope.compare import words
-from rlscope.compare.comparison import Comparison, Row
+from rlscope.compare.comparison import Comparison
 from rlscope.compare.gate import Gate
+from rlscope.compare.rows import Row
 from rlscope.report import screen, units
 
 _ROWS = 8

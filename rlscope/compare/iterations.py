@@ -1,0 +1,80 @@
+"""What an iteration of one run takes in some states: the mean one, or usual entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from rlscope.analysis import difference_verdicts
+from rlscope.analysis.operations import NOT_RECORDED
+from rlscope.compare import readings
+from rlscope.compare.measured import Measured
+from rlscope.compare.readings import Reading, Values
+from rlscope.compare.rows import ITERATION, RUN
+
+
+def _series_of(run: Measured, of: Callable[[str, str], bool]) -> Values:
+    chosen = [values for state, values in run.series.items() if of(*state)]
+    return np.sum(chosen, axis=0) if chosen else np.zeros(0)
+
+
+def mean_reading(run: Measured, of: Callable[[str, str], bool], unit: str) -> Reading | None:
+    """The mean time of an iteration in some states; of a run as a whole the time in them."""
+    if unit == RUN:
+        total = sum(ns for state, ns in run.states.items() if of(*state))
+        return Reading(float(total)) if total else None
+    series = _series_of(run, of)
+    if not series.size:
+        return None
+    return replace(readings.of_series(series), alone2=_disturbed2(run))
+
+
+@lru_cache(maxsize=256)
+def _disturbed2(run: Measured) -> float:
+    """Variance of a run's mean that comes from what disturbed it, which may leave the next one
+    alone: a part of what the mean iteration takes more than usual ones, as a logarithm."""
+    usual = usual_loop(run, ITERATION)
+    mean = float(_series_of(run, lambda *_: True).mean())
+    if usual is None or mean <= 0:
+        return 0.0
+    return (difference_verdicts.DISTURBANCE_SPREAD * math.log(max(mean / usual.value, 1.0))) ** 2
+
+
+@lru_cache(maxsize=4096)
+def usual(run: Measured, operation: str, unit: str) -> Reading | None:
+    """Usual entries of an iteration; the mean iteration where no entry is known."""
+    entries = run.entry_times.get(operation)
+    if unit == RUN or not entries or not run.entries.get(operation):
+        return mean_reading(run, lambda path, _: path == operation, unit)
+    return readings.of_entries(entries, per_iteration=run.entries[operation])
+
+
+def usual_loop(run: Measured, unit: str) -> Reading | None:
+    """The sum over operations. They are disturbed together, so that their errors add up."""
+    parts = [usual(run, operation, unit) for operation in paths([run])]
+    found = [each for each in parts if each is not None and each.value > 0]
+    total = sum(each.value for each in found)
+    if not total:
+        return None
+    return Reading(
+        total,
+        _together(total, [(each.value, each.error2) for each in found]),
+        _together(total, [(each.value, each.drift2) for each in found]),
+        _together(total, [(each.value, each.alone2) for each in found]) or 0.0,
+    )
+
+
+def _together(total: float, parts: Sequence[tuple[float, float | None]]) -> float | None:
+    known = [(value, variance) for value, variance in parts if variance is not None]
+    if not known:
+        return None
+    return (sum(value * math.sqrt(variance) for value, variance in known) / total) ** 2
+
+
+def paths(runs: Iterable[Measured]) -> list[str]:
+    found = {operation for run in runs for operation, _ in run.states}
+    return sorted(found - {NOT_RECORDED})

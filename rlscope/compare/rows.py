@@ -1,0 +1,91 @@
+"""Rows of a comparison: one number of both sides, and what can be told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rlscope.analysis.difference_verdicts import Verdict
+from rlscope.compare import differences
+from rlscope.compare.differences import Difference
+from rlscope.compare.measured import Measured
+from rlscope.compare.readings import Reading
+
+ITERATION, STEP, RUN = "iteration", "environment step", "run"
+"""What times are per."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that both sides may have."""
+
+    name: str
+    base: float
+    """Per unit, the mean of the runs; times are in ns."""
+    new: float
+    share: float
+    """Of the same numbers of the larger side together: 0 to 1."""
+    contribution: float
+    """How much of the change of the whole it makes: (new - base) / all of base."""
+    difference: Difference | None = None
+    """None: some run has none of it, so that no ratio is known."""
+    corrected: float | None = None
+    """The change of the time without what recording cost. None: no cost is known."""
+
+    @property
+    def only(self) -> str:
+        """The side that alone has it: base, new, or "" for both."""
+        return "base" if not self.new else "new" if not self.base else ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be told."""
+        if self.difference is None:
+            return Verdict.NO_DIFFERENCE_TOLD
+        return self.difference.verdict
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding of advice that a side has in most of its runs."""
+
+    title: str
+    base: float | None
+    """Part of the loop that it is worth, the mean of the runs with it; None: the side lacks it."""
+    new: float | None
+
+
+@dataclass(frozen=True)
+class Sides:
+    base: Sequence[Measured]
+    new: Sequence[Measured]
+    unit: str
+
+    @property
+    def every(self) -> list[Measured]:
+        return [*self.base, *self.new]
+
+    def factor(self, run: Measured) -> float:
+        """Units in an iteration, inverted."""
+        return 1 / run.steps if self.unit == STEP else 1.0
+
+    def units(self, run: Measured) -> float:
+        """Units of the whole run."""
+        return 1.0 if self.unit == RUN else run.iterations / self.factor(run)
+
+    def row(
+        self, name: str, reading: Callable[[Measured], Reading | None], *, doubt: float = 0.0
+    ) -> Row:
+        """Of readings per iteration, or per run. A chance of 0 to miss: no interval."""
+        found = [
+            [_scaled(reading(run), self.factor(run)) for run in side]
+            for side in (self.base, self.new)
+        ]
+        means = [sum(each.value for each in side) / len(side) for side in found]
+        known = doubt > 0 and all(each.value > 0 for side in found for each in side)
+        difference = differences.compare(*found, doubt=doubt) if known else None
+        return Row(name, means[0], means[1], 0.0, 0.0, difference)
+
+
+def _scaled(reading: Reading | None, factor: float) -> Reading:
+    return Reading(0.0) if reading is None else reading.times(factor)
