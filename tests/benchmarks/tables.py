@@ -121,7 +121,7 @@ def main() -> int:
     )
     parser.add_argument("--events", type=int, nargs="+", default=[10_000_000, 200_000_000])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output", default="")
+    parser.add_argument("--output", default="build/benchmarks/tables.json")
     options = parser.parse_args()
     sizes = []
     for events in options.events:
