@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 
 from rlscope.analysis import verdicts
+from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.verdicts import Row
 
 # Share of the loop that a finding wins at least, and of the run that something takes once.
@@ -35,6 +36,9 @@ _CALLS_IN_A_ROW = 1.9
 # of a small operator takes at most.
 _LOOPED_CALLS = 60
 _LOOPED_UPDATES = 4
+# The same between operations, where steps of environments are counted as entries: calls of a loop
+# that runs once in many steps are spread over all of them.
+_LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
@@ -124,7 +128,9 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     """Whether a native function is called so often in an entry, and so briefly each time, that
     Python loops over elements. From a row of the rule `tensor_loop`. A loop that updates the
     parameters of a network is one with a few of them, too."""
-    fewest = _LOOPED_UPDATES if updates_parameters else _LOOPED_CALLS
+    fewest = _LOOPED_BETWEEN if row["operation"] == OUTSIDE else _LOOPED_CALLS
+    if updates_parameters:
+        fewest = _LOOPED_UPDATES
     brief = row["duration_ns"] <= _SMALL_CALL_NS * row["calls"]
     return bool(brief and row["calls"] >= fewest * row["entries"])
 

@@ -42,8 +42,12 @@ def polyak(count: int = 40_000, each_ns: int = 50_000, line: int = 3, entries: i
     )
 
 
-def test_a_loop_with_an_operator_for_each_tensor_is_named():
-    (finding,) = found(tensor_loop.RULE, polyak())
+@pytest.mark.parametrize(
+    "entries",
+    [400, 4_000],  # a loop in each step; a longer one once in many steps
+)
+def test_a_loop_with_an_operator_for_each_tensor_is_named(entries):
+    (finding,) = found(tensor_loop.RULE, polyak(entries=entries))
     assert (finding.file, finding.line) == (FILE, 3)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.92 * 2 * SECOND)
