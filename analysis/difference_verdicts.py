@@ -18,6 +18,9 @@ EQUAL_WORK = 1.01
 """Iterations with up to so many times as many environment steps are equal work, and so are runs
 with up to so many times as many iterations."""
 
+_USUAL_PART = 0.8
+"""Part of an operation's time that as many usual entries take, if its entries are alike."""
+
 SAME_SHARE = 0.05
 """Change of a call's own time up to which a flame graph shows it as the same."""
 MUCH_SHARE = 0.25
@@ -37,6 +40,12 @@ def of_interval(low: float, high: float) -> Verdict:
     if low > 0:
         return Verdict.SLOWER
     return Verdict.FASTER if high < 0 else Verdict.NO_DIFFERENCE_TOLD
+
+
+def are_entries_alike(part: float) -> bool:
+    """Whether an operation takes about as long as if each of its entries were a usual one. Else it
+    has entries of several kinds, or most of them are disturbed."""
+    return part >= _USUAL_PART
 
 
 class Gated(Enum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlscope.analysis import difference_verdicts
-from rlscope.compare import environments, parts, whole
+from rlscope.compare import environments, iterations, parts, whole
 from rlscope.compare.measured import Measured
 from rlscope.compare.rows import ITERATION, RUN, STEP, FindingRow, Row, Sides
 from rlscope.errors import RlscopeError
@@ -63,10 +63,10 @@ def compare(base: Sequence[Measured], new: Sequence[Measured], *, per: str = "")
     else:
         equal = not all(steps) or max(steps) <= min(steps) * difference_verdicts.EQUAL_WORK
         unit = ITERATION if equal else STEP
-    sides = Sides(base, new, unit)
+    sides = Sides(base, new, unit, iterations.alike(every))
     return Comparison(
         base, new, unit, environments.differing(base, new), _warnings(base, new, unit),
-        whole.loop(sides), whole.mean_loop(sides), whole.per_step(base, new, by_iteration),
+        whole.loop(sides), whole.mean_loop(sides), whole.per_step(sides),
         whole.cpu(sides), parts.operations(sides), parts.layers(sides), parts.crossings(sides),
         parts.lines(sides), parts.kernels(sides), _findings(base, new),
     )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from statistics import median
 
 import numpy as np
 
@@ -37,25 +38,52 @@ def mean_reading(run: Measured, of: Callable[[str, str], bool], unit: str) -> Re
 def _disturbed2(run: Measured) -> float:
     """Variance of a run's mean that comes from what disturbed it, which may leave the next one
     alone: a part of what the mean iteration takes more than usual ones, as a logarithm."""
-    usual = usual_loop(run, ITERATION)
+    usual = usual_loop(run, ITERATION, frozenset(paths([run])))
     mean = float(_series_of(run, lambda *_: True).mean())
     if usual is None or mean <= 0:
         return 0.0
     return (difference_verdicts.DISTURBANCE_SPREAD * math.log(max(mean / usual.value, 1.0))) ** 2
 
 
+def alike(runs: Sequence[Measured]) -> frozenset[str]:
+    """Operations whose usual entries stand for all of them in most of the runs."""
+    parts: dict[str, list[float]] = {}
+    for run in runs:
+        for operation in paths([run]):
+            mean = mean_reading(run, _is(operation), ITERATION)
+            usual = _of_entries(run, operation)
+            if mean and usual and mean.value:
+                parts.setdefault(operation, []).append(usual.value / mean.value)
+    return frozenset(
+        operation
+        for operation, found in parts.items()
+        if difference_verdicts.are_entries_alike(median(found))
+    )
+
+
 @lru_cache(maxsize=4096)
-def usual(run: Measured, operation: str, unit: str) -> Reading | None:
-    """Usual entries of an iteration; the mean iteration where no entry is known."""
+def _of_entries(run: Measured, operation: str) -> Reading | None:
+    """None: no entry is known."""
     entries = run.entry_times.get(operation)
-    if unit == RUN or not entries or not run.entries.get(operation):
-        return mean_reading(run, lambda path, _: path == operation, unit)
+    if not entries or not run.entries.get(operation):
+        return None
     return readings.of_entries(entries, per_iteration=run.entries[operation])
 
 
-def usual_loop(run: Measured, unit: str) -> Reading | None:
+def _is(operation: str) -> Callable[[str, str], bool]:
+    return lambda path, _: path == operation
+
+
+def usual(run: Measured, operation: str, unit: str, alike: frozenset[str]) -> Reading | None:
+    """Usual entries of an iteration; the mean iteration where entries are not alike, or none is
+    known."""
+    found = _of_entries(run, operation) if unit != RUN and operation in alike else None
+    return found or mean_reading(run, _is(operation), unit)
+
+
+def usual_loop(run: Measured, unit: str, alike: frozenset[str]) -> Reading | None:
     """The sum over operations. They are disturbed together, so that their errors add up."""
-    parts = [usual(run, operation, unit) for operation in paths([run])]
+    parts = [usual(run, operation, unit, alike) for operation in paths([run])]
     found = [each for each in parts if each is not None and each.value > 0]
     total = sum(each.value for each in found)
     if not total:

@@ -57,7 +57,7 @@ def operations(sides: Sides) -> list[Row]:
     rows = _parts(
         sides,
         iterations.paths(sides.every),
-        lambda run, path: iterations.usual(run, path, sides.unit),
+        lambda run, path: iterations.usual(run, path, sides.unit, sides.alike),
         lambda path: whole.corrected(sides, lambda each: each == path),
     )
     return [replace(row, name=BETWEEN if row.name == OUTSIDE else row.name) for row in rows]

@@ -60,6 +60,8 @@ class Sides:
     base: Sequence[Measured]
     new: Sequence[Measured]
     unit: str
+    alike: frozenset[str]
+    """Operations of which usual entries are compared."""
 
     @property
     def every(self) -> list[Measured]:

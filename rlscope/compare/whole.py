@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rlscope.analysis import difference_verdicts
 from rlscope.compare import iterations
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
-from rlscope.compare.rows import ITERATION, STEP, Row, Sides
+from rlscope.compare.rows import ITERATION, RUN, STEP, Row, Sides
 
 
 def _whole(row: Row) -> Row:
@@ -20,7 +20,7 @@ def _whole(row: Row) -> Row:
 def loop(sides: Sides) -> Row:
     row = sides.row(
         "the loop",
-        lambda run: iterations.usual_loop(run, sides.unit),
+        lambda run: iterations.usual_loop(run, sides.unit, sides.alike),
         doubt=difference_verdicts.LOOP_DOUBT,
     )
     return replace(_whole(row), corrected=corrected(sides, lambda _: True))
@@ -36,10 +36,10 @@ def mean_loop(sides: Sides) -> Row:
     )
 
 
-def per_step(base: Sequence[Measured], new: Sequence[Measured], by_iteration: bool) -> Row | None:
-    if not by_iteration or not all(each.steps for each in (*base, *new)):
+def per_step(sides: Sides) -> Row | None:
+    if sides.unit == RUN or not all(each.steps for each in sides.every):
         return None
-    return loop(Sides(base, new, STEP))
+    return loop(replace(sides, unit=STEP))
 
 
 def cpu(sides: Sides) -> Row | None:
