@@ -35,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench planted stopwatches wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench planted tutorial stopwatches wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -207,6 +207,9 @@ bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchma
 
 planted: $(VENV)/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## advice on programs with a known bottleneck, and on their mended twins: a page of the reference, anew
 	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/python tests/planted
+
+tutorial: $(VENV)/.installed ## what the tutorial shows, anew: docs/tutorial.md
+	$(BIN)/python tests/tutorial.py
 
 # Sample Factory wants a Gymnasium before 1.0, and runs with a later one.
 stopwatches: $(VENV)-stopwatches/.installed ## operations of public libraries against stopwatches: a page of the reference, anew
