@@ -5,7 +5,7 @@
 --   waited_ns   the part in which it waits for other processes
 --   starved_ns  waits of the loop for processes that do not wait for it, for a tenth of their lives or
 --               more: while it works, they go on
---   run_ns      wall time of the run
+--   run_ns      wall time of the run; of the loop where that is not known
 --   iterations  complete ones
 -- uses: looping_process, waited_share, own_iteration, loop_wait, paired_wait
 WITH _state AS (
@@ -31,7 +31,8 @@ WITH _state AS (
   GROUP BY process_id
 )
 SELECT process_id, loop_ns, waited_ns, COALESCE(starved_ns, 0) AS starved_ns,
-  (SELECT MAX(end_ns) - MIN(start_ns) FROM run) AS run_ns, COALESCE(iterations, 0) AS iterations
+  COALESCE((SELECT MAX(end_ns) - MIN(start_ns) FROM run), loop_ns) AS run_ns,
+  COALESCE(iterations, 0) AS iterations
 FROM _loop LEFT JOIN _count USING (process_id) LEFT JOIN _starved USING (process_id)
 WHERE loop_ns > 0
 ORDER BY waited_ns / loop_ns, loop_ns DESC, process_id LIMIT 1

@@ -21,10 +21,11 @@ def rate(row: dict[str, Any]) -> str:
     return f"{units.size(row['bytes'] * 1e9 / row['duration_ns'])}/s"
 
 
-def totals(rows: Rows) -> list[str]:
+def totals(rows: Rows, *, unlinked: bool = True) -> list[str]:
     """The row of `cuda_total`: GPU time and launches, then what is wrong or could not be joined.
 
-    GPU work that was not recorded is not mentioned.
+    GPU work that was not recorded is not mentioned. `unlinked`: say of how much work no launch is
+    in the trace, which is a loss, too.
     """
     (row,) = rows
     facts = [f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}."]
@@ -36,6 +37,7 @@ def totals(rows: Rows) -> list[str]:
             f"{units.plural(row['launches'], 'launch')} were launch-bound: the GPU waited for the "
             "CPU, as its stream was idle when the call ended."
         )
+    row = row if unlinked else {**row, "unlinked": 0}
     return [*_share(row), " ".join(facts), *_problems(row)]
 
 

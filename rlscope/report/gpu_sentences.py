@@ -59,20 +59,21 @@ def _of_process(row: Row, rows: list[Row]) -> str:
     return f"{units.visible(row['name'] or '?')}: " if len(rows) > 1 else ""
 
 
-def cost(costs: list[Row], total: list[Row], facts: Row) -> list[str]:
+def cost(costs: list[Row], total: list[Row], facts: Row, *, brief: bool = False) -> list[str]:
     """What recording CUDA took: by windows of this run, else that it was not measured.
 
     Args:
         costs: rows of `gpu_windows.window_costs`.
         total: the row of `cuda_total`.
         facts: the row of `coverage`.
+        brief: as a terminal says it.
     """
     (sums,) = total
     if costs:
         # A calibration of the program has the cost of calls, and the correction takes it out.
         calls = _calls(sums) if verdicts.is_cuda_cost_unknown(facts) else ""
         return [f"{_of_process(row, costs)}{_of_windows(row, calls)}" for row in costs]
-    return [*_not_measured(sums, facts)]
+    return [*_not_measured(sums, facts, brief=brief)]
 
 
 def _of_windows(row: Row, calls: str) -> str:
@@ -110,19 +111,20 @@ def _calls(total: Row) -> str:
     )
 
 
-def _not_measured(total: Row, facts: Row) -> Iterator[str]:
+def _not_measured(total: Row, facts: Row, *, brief: bool) -> Iterator[str]:
     """Only where nothing else says what CUDA's records cost."""
     if not verdicts.is_cuda_cost_unknown(facts) or not total["launches"]:
         return
     mean, low, high = (
         units.duration(total["launches"] * ns) for ns in record_costs.LAUNCH_ON_H100_NS
     )
-    yield (
-        f"What recording CUDA took is not measured: {units.plural(total['launches'], 'launch')} "
-        f"would cost about {mean} of CPU time, on an H100 between {low} and {high}. Where the CPU "
-        "waits for the GPU anyway, that is no time of the loop. `rls-prof --gpu-share auto` and "
-        "`rlscope calibrate` measure it."
+    launches = units.plural(total["launches"], "launch")
+    said = f"What recording CUDA took is not measured: on an H100 {low} to {high} for {launches}."
+    more = (
+        f" That is about {mean} of CPU time. Where the CPU waits for the GPU anyway, it is no time "
+        "of the loop. `rls-prof --gpu-share auto` and `rlscope calibrate` measure it."
     )
+    yield said if brief else said + more
 
 
 def _percent(row: Row, name: str) -> tuple[str, str, str]:

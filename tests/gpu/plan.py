@@ -124,8 +124,8 @@ PLAN = [
     # CUPTI would cost less? (--first settings)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
-    _cost("cost-share-dqn", 80, turn_steps.shared, loop="dqn"),
-    _cost("cost-share-sac", 80, turn_steps.shared, loop="sac"),
+    _cost("cost-share-dqn", 60, turn_steps.shared, loop="dqn"),
+    _cost("cost-share-sac", 60, turn_steps.shared, loop="sac"),
     _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
     _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
     _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),

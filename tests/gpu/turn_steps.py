@@ -21,7 +21,7 @@ import rlscope as rls
 from rlscope.analysis import gpu_windows
 
 SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
-SHARE_SECONDS = {False: 12.0, True: 60.0}
+SHARE_SECONDS = {False: 10.0, True: 60.0}
 SHARES = {
     "100%": 0.5,
     "10%": 1.0,

@@ -79,7 +79,9 @@ VERBS = (
     ["summary"],
 )
 """All that take a trace, as they are given one."""
-NOT_OF_A_TRACE = {"calibrate", "doctor", "import", "prof", "survey", "validate"}
+NOT_OF_A_TRACE = {
+    *("baseline", "calibrate", "diff", "doctor", "import", "mcp", "prof", "survey", "validate")
+}
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.files.facts import assert_says
 from support.files.report_page import ReportPage
 
+from rlscope.costs import record_costs
 from rlscope.opening import Trace
 from rlscope.report import losses, units
 
@@ -28,6 +29,7 @@ def _check_notes(
     exits: str,
     outside: str,
     threads: str,
+    cuda: str,
     lost: str,
     *,
     trace: Trace,
@@ -68,5 +70,10 @@ def _check_notes(
         *(units.duration(end_ns), "after it"),
     )
     assert_says(threads, "1 process", "more than one thread")
+    ((launches,),) = trace.sql(
+        "SELECT CAST(SUM(\"count\") AS BIGINT) FROM kernel WHERE operation <> '(unlinked)'"
+    )
+    mean, low, high = (units.duration(launches * ns) for ns in record_costs.LAUNCH_ON_H100_NS)
+    assert_says(cuda, "not measured", f"{low} to {high}", units.plural(launches, "launch"), mean)
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
     assert_says(lost, units.plural(kinds, "kind"))

@@ -75,8 +75,11 @@ def of_iterations(
     unknown = ~seen if uses_windows(run) and not nothing else np.full(len(seen), nothing)
     found = {}
     for name in ("kernels", "busy_ns"):
-        values = np.zeros(len(seen), dtype=np.int64)
-        values[work["iteration"]] = work[name]
+        # One zero for all, as long as none launched anything: a run may have millions.
+        values = np.broadcast_to(np.int64(0), len(seen))
+        if len(work["iteration"]):
+            values = values.copy()
+            values[work["iteration"]] = work[name]
         found[name] = np.ma.array(values, mask=unknown)
     return {**iteration, **found}
 

@@ -204,7 +204,7 @@ def _cuda(trace: Trace) -> list[str]:
         *absent,
         *cuda_sentences.problems(cuda.problems(trace, rows=1).to_dicts()),
         *gpu_sentences.busy(gpu_windows.estimates(trace).to_dicts()[:_SENTENCES]),
-        *cuda_sentences.totals(cuda.total(trace).to_dicts()),
+        *cuda_sentences.totals(cuda.total(trace).to_dicts(), unlinked=False),
         *cuda_sentences.kernels(
             cuda.kernels(trace, kernels=1, operations=_GPU_OPERATIONS).to_dicts()
         ),
@@ -228,7 +228,7 @@ def _iterations(trace: Trace) -> list[str]:
 def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
     costs = gpu_windows.window_costs(trace).to_dicts()[:_SENTENCES]
-    of_cuda = gpu_sentences.cost(costs, cuda.total(trace).to_dicts(), facts)
+    of_cuda = gpu_sentences.cost(costs, cuda.total(trace).to_dicts(), facts, brief=True)
     lines = [*sentences.overhead_share(facts), *of_cuda]
     if not rows:
         return [*lines, "Nothing was lost."]
