@@ -13,8 +13,11 @@ int64_t LastBefore(const std::vector<int64_t>& cuts, int64_t end_ns) {
   return after == cuts.begin() ? INT64_MIN : *(after - 1);
 }
 
-void KeepLast(std::vector<int64_t>* cuts) {
-  if (cuts->size() > 1) cuts->erase(cuts->begin(), cuts->end() - 1);
+// Those that a wait can follow that ends at `now` or later: waits of a process that ends are closed
+// after all else of that instant.
+void Forget(std::vector<int64_t>* cuts, int64_t now) {
+  const auto after = std::lower_bound(cuts->begin(), cuts->end(), now);
+  if (after != cuts->begin()) cuts->erase(cuts->begin(), after - 1);
 }
 
 void CarrySum(trace::Archive* archive, CallSum* sum) {
@@ -78,8 +81,8 @@ void WaitSums::Resolve(int64_t now) {
     return true;
   };
   ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_counted), ended_.end());
-  KeepLast(&begins_);
-  KeepLast(&ends_);
+  Forget(&begins_, now);
+  Forget(&ends_, now);
 }
 
 void WaitSums::Count(const NativeCall& wait) {
