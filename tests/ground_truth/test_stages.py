@@ -13,7 +13,9 @@ from ground_truth.raw import (
     RawProcess,
     RawThread,
     call,
+    call_begin,
     enter,
+    gap,
     leave,
     window_start,
     window_stop,
@@ -249,6 +251,15 @@ def test_a_wait_counts_in_the_stage_in_which_it_ends() -> None:
         ("loop", 5),
         ("end", 32),
     ]
+
+
+def test_a_wait_that_ends_with_its_process_is_after_a_loop_that_ended() -> None:
+    """Though an operation that could begin a loop is entered at that instant."""
+    steps = [enter(6, "train"), gap(7), call_begin(7, "gil"), enter(10, "train")]
+    process = RawProcess(end_ns=10, threads=[RawThread(steps)])
+    rows = sweep(process)["wait"]
+    assert rows == tables(process)["wait"]
+    assert [(row.stage, row.count) for row in rows if isinstance(row, Wait)] == [("end", 1)]
 
 
 def test_waits_of_a_process_without_a_loop_are_in_no_stage() -> None:
