@@ -74,6 +74,13 @@ def _check_notes(
         "SELECT CAST(SUM(\"count\") AS BIGINT) FROM kernel WHERE operation <> '(unlinked)'"
     )
     mean, low, high = (units.duration(launches * ns) for ns in record_costs.LAUNCH_ON_H100_NS)
-    assert_says(cuda, "not measured", f"{low} to {high}", units.plural(launches, "launch"), mean)
+    said = (
+        "not measured",
+        "on an H100",
+        f"{low} to {high}",
+        units.plural(launches, "launch"),
+        mean,
+    )
+    assert_says(cuda, *said)
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
     assert_says(lost, units.plural(kinds, "kind"))
