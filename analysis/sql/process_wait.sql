@@ -13,8 +13,8 @@ WITH _placed AS (
     kind, peers, SUM(self_ns) AS self_ns
   FROM wait_target GROUP BY ALL
 )
-SELECT process_id, own.name AS process, operation, kind, peer_set.role, family, first_name AS name,
-  last_name, LEN(peers) AS peers, CAST(self_ns AS BIGINT) AS self_ns,
+SELECT process_id, own.name AS process, operation, kind, peer_set.role, family, first.name AS name,
+  last.name AS last_name, LEN(peers) AS peers, CAST(self_ns AS BIGINT) AS self_ns,
   CAST(SUM(self_ns) OVER (PARTITION BY process_id) AS BIGINT) AS process_ns
 FROM _placed JOIN process AS own USING (process_id) LEFT JOIN peer_set USING (peers)
 ORDER BY self_ns DESC, process_id, operation, kind, name

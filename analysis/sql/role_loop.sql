@@ -20,8 +20,8 @@ WITH _loop AS (
   FROM (SELECT family, process_id, SUM(waited_ns) AS waited_ns FROM _loop GROUP BY ALL)
   GROUP BY family
 ), _family AS (
-  SELECT family, COUNT(DISTINCT process_id) AS processes, ARG_MIN(name, place) AS name,
-    ARG_MAX(name, place) AS last_name, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role
+  SELECT family, COUNT(DISTINCT process_id) AS processes, MIN(place).name AS name,
+    MAX(place).name AS last_name, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role
   FROM _loop JOIN process USING (process_id) JOIN process_family USING (process_id, family)
   GROUP BY family
 )

@@ -6,20 +6,17 @@
 --   peers     how many processes; the first and the last one have the names `name` and `last_name`
 --   self_ns   sum over the processes, waits inside other waits once
 --   share     of all waits of the operation in the stage
--- uses: peer_set, process_family, wait_target
+-- uses: peer_set, wait_target
 WITH _named AS (
-  SELECT wait_target.*, role, family FROM wait_target LEFT JOIN peer_set USING (peers)
+  SELECT wait_target.*, role, family, first, last FROM wait_target LEFT JOIN peer_set USING (peers)
 ), _sum AS (
   SELECT stage, operation, kind, role, family, LIST_DISTINCT(FLATTEN(LIST(peers))) AS peers,
-    SUM(self_ns) AS self_ns
+    MIN(first) AS first, MAX(last) AS last, SUM(self_ns) AS self_ns
   FROM (FROM _named UNION ALL SELECT * REPLACE (NULL AS operation) FROM _named)
   GROUP BY ALL
 )
-SELECT stage, operation, kind, role, family, name, last_name,
+SELECT stage, operation, kind, role, family, first.name AS name, last.name AS last_name,
   LEN(peers) AS peers, CAST(self_ns AS BIGINT) AS self_ns,
   self_ns / NULLIF(SUM(self_ns) OVER (PARTITION BY stage, operation), 0) AS share
-FROM _sum LEFT JOIN LATERAL (
-  SELECT ARG_MIN(name, place) AS name, ARG_MAX(name, place) AS last_name
-  FROM process JOIN process_family USING (process_id) WHERE LIST_CONTAINS(_sum.peers, process_id)
-) ON TRUE
+FROM _sum
 ORDER BY stage, operation, self_ns DESC, kind, role, family

@@ -3,16 +3,14 @@
 --   kind             of the waits, where the processes are not known
 --   role, family     of the processes, where all have one
 --   peers            how many; the first and the last have the names `name` and `last_name`
--- uses: loop_wait, peer_set, process_family
+-- uses: loop_wait, peer_set
 WITH _sum AS (
-  SELECT process_id AS waiting_id, kind, role, family, LIST_DISTINCT(FLATTEN(LIST(peers))) AS peers
+  SELECT process_id AS waiting_id, kind, role, family, LIST_DISTINCT(FLATTEN(LIST(peers))) AS peers,
+    MIN(first) AS first, MAX(last) AS last
   FROM loop_wait LEFT JOIN peer_set USING (peers) WHERE is_other
   GROUP BY process_id, kind, role, family
   QUALIFY ROW_NUMBER() OVER (PARTITION BY process_id
     ORDER BY SUM(self_ns) DESC, kind, role, family) = 1
 )
-SELECT waiting_id, kind, role, family, LEN(peers) AS peers, name, last_name
-FROM _sum LEFT JOIN LATERAL (
-  SELECT ARG_MIN(name, place) AS name, ARG_MAX(name, place) AS last_name
-  FROM process JOIN process_family USING (process_id) WHERE LIST_CONTAINS(_sum.peers, process_id)
-) ON TRUE
+SELECT waiting_id, kind, role, family, LEN(peers) AS peers, first.name AS name, last.name AS last_name
+FROM _sum
