@@ -18,6 +18,7 @@ _PAIRS = 15
 # Long enough that a clock reading is nothing, and short enough that a pair sees the same machine.
 _TURN_SECONDS = 0.02
 _MOST_CALLS = 10_000
+_SIZING_CALLS = 20
 
 Way = Callable[[], object]
 
@@ -25,12 +26,31 @@ Way = Callable[[], object]
 def main() -> int:
     settings = json.load(sys.stdin)
     try:
-        ways = runpy.run_path(sys.argv[1])["make"](settings)
+        ways = runpy.run_path(sys.argv[1])["make"](settings, largest)
     except ModuleNotFoundError as error:
         print(json.dumps({"missing": error.name}))
         return 0
     print(json.dumps({"pairs": list(_pairs(*ways))}))
     return 0
+
+
+def largest(first: int, most: int, each_ns: float, made: Callable[[int], Way]) -> int:
+    """The size of which a call takes the program's time: arithmetic counts only where the program
+    has some.
+
+    Args:
+        first: the least size. It is doubled, up to `most`.
+        each_ns: the program's time.
+        made: a call on something of a size.
+    """
+    size = first
+    while size < most and _least_ns(made(2 * size)) <= each_ns:
+        size *= 2
+    return size
+
+
+def _least_ns(way: Way) -> float:
+    return min(_each(way, 1) for _ in range(_SIZING_CALLS)) * 1e9
 
 
 def _pairs(program: Way, advised: Way) -> list[tuple[float, float]]:

@@ -5,7 +5,6 @@ Settings: `each_ns`, how long a layer takes the program.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,14 +13,13 @@ Way = Callable[[], object]
 _LAYERS = 4
 
 
-def make(settings: dict[str, Any]) -> tuple[Way, Way]:
+def make(settings: dict[str, Any], largest: Callable[..., int]) -> tuple[Way, Way]:
     import torch
 
     torch.set_num_threads(1)
 
-    width = 16
-    while width < 2048 and _took_ns(_network(torch, 2 * width)) <= _LAYERS * settings["each_ns"]:
-        width *= 2
+    all_ns = _LAYERS * settings["each_ns"]
+    width = largest(16, 2048, all_ns, lambda width: _network(torch, width))
     recording = _network(torch, width)
 
     def without() -> None:
@@ -36,12 +34,3 @@ def _network(torch: Any, width: int) -> Way:
     network = torch.nn.Sequential(*(part for layer in layers for part in (layer, torch.nn.ReLU())))
     given = torch.zeros(width)
     return lambda: network(given)
-
-
-def _took_ns(call: Way) -> int:
-    took = []
-    for _ in range(20):
-        began = time.perf_counter_ns()
-        call()
-        took.append(time.perf_counter_ns() - began)
-    return min(took)

@@ -6,21 +6,25 @@ Settings: `optimizer`, a class of torch.optim in lower case; `tensors`, how many
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 Way = Callable[[], object]
 
 
-def make(settings: dict[str, Any]) -> tuple[Way, Way]:
+def make(settings: dict[str, Any], largest: Callable[..., int]) -> tuple[Way, Way]:
     import torch
 
     torch.set_num_threads(1)
 
     kinds = {name.lower(): kind for name, kind in vars(torch.optim).items()}
     kind = kinds[settings["optimizer"]]
-    size = _size(torch, settings["each_ns"])
+
+    def one_operator(elements: int) -> Way:
+        given = torch.ones(elements)
+        return lambda: given.addcdiv_(given, given)
+
+    size = largest(64, 1 << 16, settings["each_ns"], one_operator)
     tensors = settings["tensors"]
     return _stepping(torch, kind, size, tensors, False), _stepping(torch, kind, size, tensors, True)
 
@@ -37,19 +41,3 @@ def _stepping(torch: Any, kind: Any, size: int, tensors: int, is_advised: bool) 
     else:
         made = kind(parameters, lr=1e-3, foreach=False)
     return lambda: made.step()
-
-
-def _size(torch: Any, each_ns: float) -> int:
-    """Elements of a tensor of which an operator takes so long."""
-    size = 64
-    while size < 1 << 16:
-        given = torch.ones(2 * size)
-        took = []
-        for _ in range(20):
-            began = time.perf_counter_ns()
-            given.addcdiv_(given, given)
-            took.append(time.perf_counter_ns() - began)
-        if min(took) > each_ns:
-            break
-        size *= 2
-    return size

@@ -6,7 +6,6 @@ as PyTorch takes by itself.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +14,12 @@ Way = Callable[[], object]
 _BATCH = 128
 
 
-def make(settings: dict[str, Any]) -> tuple[Way, Way]:
+def make(settings: dict[str, Any], largest: Callable[..., int]) -> tuple[Way, Way]:
     import torch
 
     threads = settings["threads"] or torch.get_num_threads()
     torch.set_num_threads(threads)
-    width = 16
-    while width < 2048 and _took_ns(_learning(torch, 2 * width)[0]) <= settings["each_ns"]:
-        width *= 2
+    width = largest(16, 2048, settings["each_ns"], lambda width: _learning(torch, width)[0])
     _, learn = _learning(torch, width)
 
     def with_threads(count: int) -> Way:
@@ -45,12 +42,3 @@ def _learning(torch: Any, width: int) -> tuple[Way, Way]:
         network(batch).sum().backward()
 
     return lambda: network[0](batch), learn
-
-
-def _took_ns(call: Way) -> int:
-    took = []
-    for _ in range(10):
-        began = time.perf_counter_ns()
-        call()
-        took.append(time.perf_counter_ns() - began)
-    return min(took)
