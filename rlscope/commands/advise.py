@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlscope.errors import RlscopeError
 from rlscope.terminal.shown_opening import load_shown
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the findings."""
-    from rlscope.report import advice_renderers
+    from rlscope.report import advice_renderers, report_file
 
     with load_shown(options.directory) as trace:
         if options.measure:
@@ -63,12 +63,8 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         text = advice_renderers.FORMATS[options.format](trace)
     if options.output is None:
         print(text, end="")
-        return 0
-    try:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise RlscopeError(f"cannot write {options.output}: {error.strerror}") from error
+    else:
+        report_file.write_text(Path(options.output), text)
     return 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from rlscope.commands.options import values
 from rlscope.compare.baselines import STORE
-from rlscope.errors import RlscopeError
 from rlscope.terminal.status_line import progress
 
 _FORMATS = ("text", "markdown", "json")
@@ -70,6 +70,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.junit and options.gate is None:
         parser.error("--junit needs --gate")
     from rlscope.compare import comparison, gate, renderers, rows, sides
+    from rlscope.report.report_file import write_text
 
     with progress() as line:
         base, new = (
@@ -79,14 +80,14 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         found = comparison.compare(base, new, per=per)
     judged = None if options.gate is None else gate.judge(found, options.gate)
     if options.html:
-        _write(options.html, renderers.page(found, judged))
+        write_text(Path(options.html), renderers.page(found, judged))
     if options.junit and judged is not None:
-        _write(options.junit, renderers.junit(judged))
+        write_text(Path(options.junit), renderers.junit(judged))
     text = renderers.FORMATS[options.format](found, judged)
     if options.output is None:
         print(text, end="")
     else:
-        _write(options.output, text)
+        write_text(Path(options.output), text)
     return 0 if judged is None else judged.exit_code
 
 
@@ -103,11 +104,3 @@ def _sides(
             "side: --base DIR... --new DIR..."
         )
     parser.error("give two sides: rlscope diff BASE NEW, or --base DIR... --new DIR...")
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except OSError as error:
-        raise RlscopeError(f"cannot write {path}: {error.strerror}") from error

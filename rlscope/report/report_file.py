@@ -41,13 +41,18 @@ def write(
         catalogue.keep_headline(trace)
     own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
     path = own if output is None else Path(output)
-    # A name may hold half a surrogate pair, which UTF-8 cannot.
-    _write(path, text.encode(errors="backslashreplace"), given=output is not None)
+    write_text(path, text, given=output is not None)
     return path
 
 
-def _write(path: Path, content: bytes, *, given: bool) -> None:
-    """Writes the file. A device or a pipe that the user names is no file to replace."""
+def write_text(path: Path, text: str, *, given: bool = True) -> None:
+    """Writes a file whole or not at all. A device or a pipe that the user names (`given`) is no
+    file to replace.
+
+    Raises RlscopeError: it cannot be written.
+    """
+    # A name may hold half a surrogate pair, which UTF-8 cannot.
+    content = text.encode(errors="backslashreplace")
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
