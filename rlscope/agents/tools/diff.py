@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from rlscope.agents import quoted
 from rlscope.agents.answer import Answer, answer
 from rlscope.agents.folder import Folder
-from rlscope.compare import comparison, renderers, sides
+from rlscope.compare import comparison, sides
+from rlscope.compare.renderers.json import described
 from rlscope.errors import Refused
 
 ROW_UNITS = (
@@ -18,7 +18,7 @@ ROW_UNITS = (
 )
 """What the rows of its tables hold."""
 _MOST_ROWS = 20
-"""Of each table, the largest changes first."""
+"""Rows of each table that are answered, the largest changes first."""
 
 
 def diff(folder: Folder, *, base: Sequence[str], new: Sequence[str]) -> Answer:
@@ -30,7 +30,7 @@ def diff(folder: Folder, *, base: Sequence[str], new: Sequence[str]) -> Answer:
         raise Refused("give one run or several for each side")
     before, after = ([str(folder.run(each)) for each in side] for side in (base, new))
     measured = (sides.read(side, lambda _: None) for side in (before, after))
-    found = json.loads(renderers.FORMATS["json"](comparison.compare(*measured), None))
+    found = described(comparison.compare(*measured))
     return answer(
         {"row_units": ROW_UNITS, **_marked(folder, found), "query": "rlscope diff --format json"}
     )

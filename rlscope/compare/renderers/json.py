@@ -18,9 +18,14 @@ SCHEMA = 1
 
 
 def render(comparison: Comparison, gate: Gate | None) -> str:
+    """The object as text."""
+    return json.dumps(described(comparison, gate), indent=1, allow_nan=False) + "\n"
+
+
+def described(comparison: Comparison, gate: Gate | None = None) -> dict[str, Any]:
     """One object. Times are in ns, changes are shares: 0.05 is 5 % more."""
     cpu, per_step = comparison.cpu, comparison.loop_per_step
-    value = {
+    return {
         "schema": SCHEMA,
         "sentence": words.headline(comparison),
         "unit": comparison.unit,
@@ -46,7 +51,6 @@ def render(comparison: Comparison, gate: Gate | None) -> str:
         ],
         "gate": None if gate is None else _gate(gate),
     }
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def _runs(side: Sequence[Measured]) -> list[dict[str, Any]]:
