@@ -58,11 +58,12 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _list(store: str) -> int:
     from rlscope.compare import baselines
+    from rlscope.report import units
 
     found = baselines.names(store)
     for name in found:
         runs = baselines.runs_of(name, store)
-        print(f"{name}  {len(runs)} runs  {baselines.saved(name, store)}".rstrip())
+        print(f"{name}  {units.plural(len(runs), 'run')}  {baselines.saved(name, store)}".rstrip())
     if not found:
         print(f"rlscope: no baselines in {store}", file=sys.stderr)
     return 0

@@ -55,9 +55,7 @@ def save(name: str, runs: Sequence[str], store: str, *, force: bool = False) -> 
         }
         text = json.dumps(described, indent=1) + "\n"
         regular_files.replace(unfinished, _FILE, text.encode(errors="backslashreplace"))
-        if folder.exists():
-            shutil.rmtree(folder)
-        unfinished.rename(folder)
+        _replace(folder, unfinished)
     except (OSError, shutil.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise RlscopeError(f"cannot keep the baseline {name} in {store}: {reason}") from error
@@ -65,6 +63,20 @@ def save(name: str, runs: Sequence[str], store: str, *, force: bool = False) -> 
         with suppress(OSError):
             shutil.rmtree(unfinished)
     return folder
+
+
+def _replace(folder: Path, unfinished: Path) -> None:
+    """Gives the copies their place. What was there goes only when they have it."""
+    replaced = unfinished.with_name(f"{unfinished.name}.replaced")
+    if folder.exists():
+        folder.rename(replaced)
+    try:
+        unfinished.rename(folder)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(folder)
+        raise
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _place(number: int, run: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from support.files import example_run
 from support.files.report_page import ReportPage
 from support.files.tiny_traces import write_trace
 from support.process.command_line import assert_states_failure, rlscope
+
+from rlscope.compare import baselines
+from rlscope.errors import RlscopeError
 
 MOST_BYTES = 3 << 20
 
@@ -192,7 +197,7 @@ def test_a_baseline_outlives_its_runs(runs: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert rlscope("baseline", "save", "main", recorded, "--store", store).returncode == 0
     shutil.rmtree(recorded)
-    assert rlscope("baseline", "list", "--store", store).stdout.startswith("main  1 runs")
+    assert rlscope("baseline", "list", "--store", store).stdout.startswith("main  1 run ")
     assert "complete" in rlscope("baseline", "show", "main", "--store", store).stdout
     assert differed("main", runs / "new-1", "--store", store)["loop"]["change"] == 0
 
@@ -203,6 +208,25 @@ def test_a_baseline_is_replaced_only_by_force(runs: Path, tmp_path: Path) -> Non
     assert_states_failure(rlscope(*save), "main", "--force")
     assert rlscope(*save, runs / "base-2", "--force").returncode == 0
     assert rlscope("baseline", "list", "--store", tmp_path).stdout.startswith("main  2 runs")
+
+
+def test_a_baseline_stays_where_its_replacement_fails(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = str(tmp_path / "store")
+    folder = baselines.save("main", [str(runs / "base-1")], store)
+    rename = Path.rename
+
+    def fails_at_its_place(path: Path, target: Path) -> Path:
+        if target == folder and not path.name.endswith(".replaced"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails_at_its_place)
+    with pytest.raises(RlscopeError, match="cannot keep the baseline main"):
+        baselines.save("main", [str(runs / "new-1")], store, force=True)
+    assert [Path(run).name for run in baselines.runs_of("main", store)] == ["001-base-1"]
+    assert [each.name for each in Path(store).iterdir()] == ["main"]
 
 
 def test_the_name_of_a_baseline_is_no_path(runs: Path, tmp_path: Path) -> None:
