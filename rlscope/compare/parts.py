@@ -14,6 +14,9 @@ from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
 from rlscope.compare.rows import RUN, Row, Sides
 
+_NORMAL = 1.96
+"""Standard errors from an estimate to the end of its 95 % interval."""
+
 
 def _parts(
     sides: Sides,
@@ -102,10 +105,6 @@ def lines(sides: Sides) -> list[Row]:
         return _as_noisy(run, row["own_ns"] / run.units, sides.unit, sampled**2)
 
     return _parts(sides, _names(found[id(run)] for run in sides.every), reading)
-
-
-_NORMAL = 1.96
-"""Standard errors from an estimate to the end of its 95 % interval."""
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from rlscope.report import units
 
 COLUMNS = ("operation", ">base", ">new", ">change", ">of the loop", "verdict", ">interval")
 
-
 _MOST = 9.99
 """Larger changes are all alike."""
+_NAMED = 3
+"""Operations that the first sentence names."""
 
 
 def percent(share: float) -> str:
@@ -61,7 +62,7 @@ def _could(row: Row) -> str:
         return ", it is not in every run"
     if math.isinf(found.error):
         return ", nothing says how far runs differ"
-    return f" (from {size(found.could_tell)} on)"
+    return f" ({size(found.could_tell)} would show)"
 
 
 def cells(row: Row, *, counted: bool = False) -> list[str]:
@@ -103,9 +104,6 @@ def headline(comparison: Comparison) -> str:
     shown = ", ".join(names[:_NAMED])
     more = f", and {len(names) - _NAMED} more differ" if len(names) > _NAMED else ""
     return f"{first}; {shown}{more}."
-
-
-_NAMED = 3
 
 
 def _change(row: Row) -> float:
