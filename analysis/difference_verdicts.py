@@ -36,7 +36,7 @@ class Verdict(Enum):
 
 
 def of_interval(low: float, high: float) -> Verdict:
-    """Of the interval of a change: 0.05 is 5 % more."""
+    """What the interval of a change tells: 0.05 is 5 % more."""
     if low > 0:
         return Verdict.SLOWER
     return Verdict.FASTER if high < 0 else Verdict.NO_DIFFERENCE_TOLD
@@ -57,7 +57,7 @@ class Gated(Enum):
 
 
 def of_gate(change: float, low: float, high: float, reach: float, limit: float) -> Gated:
-    """Of a change with its interval, all of them shares.
+    """What a gate says of a change with its interval, all of them shares.
 
     Args:
         reach: half the width of the interval.

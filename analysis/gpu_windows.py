@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Kind = tuple[int, bool | None]
-"""Of an iteration: its operations, and whether it is a long one; None: either."""
+"""The operations of an iteration, and whether it is a long one; None: either."""
 
 BEFORE, AFTER = 1, 2
 """Iterations around a window in which CUPTI is attached and ended."""
@@ -62,7 +62,7 @@ class Estimated:
     """Time of iterations that are much longer than others with their operations, where too few
     windows have such: they are taken for others."""
     duration_ns: int
-    """Of all iterations but those."""
+    """Time of all other iterations."""
     kernels: Interval
     busy_ns: Interval
 
@@ -74,7 +74,7 @@ class Cost:
     windows: int
     """Beside the first one."""
     share: Interval
-    """Of the time of all complete iterations."""
+    """What they took, as a part of the time of all complete iterations."""
     slower: Interval
     """What an iteration in a window takes more than one beside it, as a part of that."""
 
@@ -262,7 +262,7 @@ def costs(rows: Sequence[Row]) -> Cost | None:
     found = [each for each in _others(rows) if beside.has(each)]
     if len(found) < FEWEST_WINDOWS:
         return None
-    # Of each window: what it costs, its iterations inside, and what one of them costs more.
+    # What each window costs, and what its iterations inside cost more, and how many they are.
     added = {each: beside.added_ns(each, _OF_COST) for each in found}
     inside = _inside(rows)
     slower = [beside.added_ns(each, inside) for each in found]
@@ -270,7 +270,7 @@ def costs(rows: Sequence[Row]) -> Cost | None:
     base = [beside.expected_ns(each, inside) for each in found]
     one_ns = sum(slower) / sum(iterations)
     beginning = _sum((r for r in _zones(rows, _SEEN) if r["window_id"] == 0), "iterations")
-    # Of windows without neighbours, too: each costs what the others do.
+    # A window without neighbours costs what the others do.
     scale = len(_others(rows)) / len(found)
     mean = scale * sum(added.values()) + beginning * one_ns
     deviations = [
@@ -293,7 +293,7 @@ def _inside(rows: Sequence[Row]) -> Sequence[str]:
 
 
 def _ratio(more: Sequence[float], base: Sequence[float]) -> Interval:
-    """Of two sums over windows."""
+    """The ratio of two sums over windows, with its interval."""
     ratio = sum(more) / sum(base)
     deviations = [(a - ratio * b) / sum(base) for a, b in zip(more, base, strict=True)]
     return _around(ratio, _half_width(deviations))

@@ -39,7 +39,7 @@ class Measured:
     facts: Mapping[str, str]
     """Kind -> value: what it was made with."""
     loop_ns: int
-    """Of the loop that is compared; of a run without one all time of its longest process."""
+    """Time of the loop that is compared; without one, all time of the longest process."""
     run_ns: int
     iterations: int
     """Complete ones; 0: what is compared is the run as a whole."""

@@ -24,7 +24,7 @@ class Row:
     """Per unit, the mean of the runs; times are in ns."""
     new: float
     share: float
-    """Of the same numbers of the larger side together: 0 to 1."""
+    """Its part of all such numbers on the larger side: 0 to 1."""
     contribution: float
     """How much of the change of the whole it makes: (new - base) / all of base."""
     difference: Difference | None = None
@@ -57,6 +57,8 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class Sides:
+    """The runs that are compared."""
+
     base: Sequence[Measured]
     new: Sequence[Measured]
     unit: str
@@ -68,7 +70,7 @@ class Sides:
         return [*self.base, *self.new]
 
     def factor(self, run: Measured) -> float:
-        """Units in an iteration, inverted."""
+        """What a number per iteration is multiplied by to be per unit."""
         return 1 / run.steps if self.unit == STEP else 1.0
 
     def units(self, run: Measured) -> float:
@@ -78,7 +80,7 @@ class Sides:
     def row(
         self, name: str, reading: Callable[[Measured], Reading | None], *, doubt: float = 0.0
     ) -> Row:
-        """Of readings per iteration, or per run. A chance of 0 to miss: no interval."""
+        """A row of readings per iteration, or per run. A chance of 0 to miss: no interval."""
         found = [
             [_scaled(reading(run), self.factor(run)) for run in side]
             for side in (self.base, self.new)

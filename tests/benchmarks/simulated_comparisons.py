@@ -32,7 +32,7 @@ class Machine:
     of_run: float
     of_operation: float
     correlation: float
-    """Of an iteration with the one before."""
+    """How an iteration is like the one before."""
     of_iteration: float
     bursts: float
     """Share of the iterations at which one begins."""

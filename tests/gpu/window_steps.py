@@ -23,7 +23,7 @@ WAYS: dict[str, tuple[str, ...]] = {
 SETTLED = 5
 """Iterations in which libraries load and choose their kernels."""
 LARGEST_ERROR = 0.02
-"""Of the estimated kernels: all iterations of these loops launch the same."""
+"""By how much estimated kernels may be off: all iterations of these loops launch the same."""
 
 
 def windows(bench: Bench, loop: str, ways: Sequence[str] = tuple(WAYS)) -> Figures:

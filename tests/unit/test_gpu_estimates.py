@@ -213,7 +213,7 @@ Errors = list[tuple[float, bool]]
 def errors(
     monkeypatch: pytest.MonkeyPatch, seeds: range, iterations: int, **loop: Any
 ) -> dict[str, Errors]:
-    """Of each run: how far the estimate is off, and whether the interval holds the truth."""
+    """How far the estimate of each run is off, and whether the interval holds the truth."""
     found: dict[str, Errors] = {"kernels": [], "busy_ns": []}
     for seed in seeds:
         # Long iterations, so that few of them make many windows.
