@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 from support.files.finding_rows import LOOP_NS, trace
+from support.files.loop_rows import found_by as found
 from support.files.relation_rows import SECOND, Relations
 
-from rlscope import registry
 from rlscope.analysis import finding_verdicts
-from rlscope.analysis.critical_loop import critical_loop
-from rlscope.analysis.finding import Finding
 from rlscope.analysis.prices import Price
 
 MS = 1_000_000
@@ -21,15 +19,6 @@ ITERATIONS = 100
 EACH_NS = LOOP_NS // ITERATIONS
 FILE = "/home/me/train.py"
 Rows = list[dict[str, Any]]
-
-
-def found(name: str, rows: Relations) -> list[Finding]:
-    loop = critical_loop(rows)
-    assert loop is not None
-    findings = [*registry.load(registry.FINDINGS, name).find(rows, loop)]
-    for each in findings:  # what shows the numbers can be run
-        rows.sql(each.evidence_sql)
-    return findings
 
 
 def price_of(name: str, rows: Relations) -> Price:

@@ -7,25 +7,14 @@ from typing import Any
 
 import pytest
 from support.files.finding_rows import LOOP_NS, trace
+from support.files.loop_rows import found_by as found
 from support.files.relation_rows import SECOND, Relations, process, share
 
-from rlscope import registry
 from rlscope.analysis import roles, waits
-from rlscope.analysis.critical_loop import critical_loop
-from rlscope.analysis.finding import Finding
 from rlscope.table import Table
 
 MS = 1_000_000
 FILE = "/home/me/train.py"
-
-
-def found(name: str, rows: Relations) -> list[Finding]:
-    loop = critical_loop(rows)
-    assert loop is not None
-    findings = [*registry.load(registry.FINDINGS, name).find(rows, loop)]
-    for each in findings:  # what shows the numbers can be run
-        rows.sql(each.evidence_sql)
-    return findings
 
 
 def line(number: int, own_ns: int, **more: Any) -> dict[str, Any]:

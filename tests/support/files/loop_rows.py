@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rlscope import registry
 from rlscope.analysis.critical_loop import critical_loop
 from rlscope.analysis.finding import Finding, Rule
 from support.files.relation_rows import SECOND, Relations, process, share
@@ -124,7 +125,15 @@ def calls(operation: str, function: str, count: int, duration_ns: int) -> dict[s
 
 
 def found(rule: Rule, trace: Relations) -> list[Finding]:
-    """What a rule finds in the loop."""
+    """What a rule finds in the loop. What shows its numbers can be run."""
     loop = critical_loop(trace)
     assert loop is not None
-    return [*rule.find(trace, loop)]
+    findings = [*rule.find(trace, loop)]
+    for each in findings:
+        trace.sql(each.evidence_sql)
+    return findings
+
+
+def found_by(name: str, trace: Relations) -> list[Finding]:
+    """The same of a rule by its name."""
+    return found(registry.load(registry.FINDINGS, name), trace)
