@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import process_verdicts, statement
 from rlscope.analysis.operations import BETWEEN
 from rlscope.relations.groups import group_of
 from rlscope.table import Table
@@ -63,7 +63,7 @@ def family_of(trace: Trace, family: str | None) -> dict[str, Any] | None:
 def starving(trace: Trace, family: str) -> bool:
     """Whether another family waits for this one for longer than any work of its loop takes."""
     rows = role_loops(trace).to_dicts()
-    return any(verdicts.is_starving(row) for row in rows if row["target_family"] == family)
+    return any(process_verdicts.is_starving(row) for row in rows if row["target_family"] == family)
 
 
 def meets(row: dict[str, Any] | None) -> bool:
@@ -87,7 +87,7 @@ def _row(rows: Rows) -> dict[str, Any]:
 
 
 def _place(row: dict[str, Any]) -> tuple[bool, float]:
-    if verdicts.is_starving(row):
+    if process_verdicts.is_starving(row):
         return False, -row["waited_ns"] / row["loop_ns"]
     return True, -row["loop_ns"]
 

@@ -27,8 +27,6 @@ Rows = Sequence[Row]
 # Percent of a machine's cores that were busy, and that others than the run had.
 _CROWDED = 90
 _NOTABLE_OTHERS = 10
-# Share of a process's waits that a target has.
-_LISTED_WAIT = 0.01
 # More than this share is most of a group, of the time between operations, or of waits.
 _MOST = 0.5
 # Shares of the training loops.
@@ -62,15 +60,8 @@ _NOTABLE_COMPILATION = 0.1
 _OPAQUE_CALL = 0.9
 # Share of the loops in which an operation was blocked in native code.
 _NOTABLE_BLOCKED = 0.1
-# Share of the steps' time that the slowest worker costs, and by how much it is slower than others.
-_NOTABLE_LATE = 0.05
-_SLOWER = 0.25
-# Share of iterations in which a process waits for others.
-_NOTABLE_WAITED = 0.1
 # Share of the run's time, or of its CPU time, that was not recorded.
 _NOTABLE_UNRECORDED = 0.1
-# Share of a training loop that a process waits in collectives.
-_NOTABLE_COLLECTIVE = 0.05
 # Share of the run that imports of a process take.
 _NOTABLE_IMPORTS = 0.1
 # Share of the loops that a line of source takes at least; how wide its interval is, by its share.
@@ -274,6 +265,11 @@ def failure(exit_code: int | None, times: Rows, facts: Row) -> Failure:
     return Failure.NO_UPDATE if known else Failure.SOME_TIME
 
 
+def are_iterations_enough(iterations: int) -> bool:
+    """Whether a loop ran for long enough to say that nothing in it is worth mending."""
+    return iterations >= _ENOUGH_ITERATIONS
+
+
 # ---- around it ----------------------------------------------------------------------------------
 
 
@@ -334,96 +330,6 @@ def is_machine_crowded(machine: Row) -> bool:
     if machine["run_percent"] is None or machine["polled_percent"] < _CROWDED:
         return False
     return bool(machine["polled_percent"] - machine["run_percent"] > _NOTABLE_OTHERS)
-
-
-# ---- waits --------------------------------------------------------------------------------------
-
-
-def is_wait_listed(self_ns: int, process_ns: int) -> bool:
-    """Whether a target is worth a row of the waits of its process."""
-    return self_ns >= _LISTED_WAIT * process_ns
-
-
-# ---- workers ------------------------------------------------------------------------------------
-
-
-class Lateness(Enum):
-    """What the slowest environment worker of an operation is."""
-
-    NOT_NOTABLE = auto()
-    STRAGGLER = auto()
-    """Its own steps take longer."""
-    BEGINS_LATE = auto()
-
-
-def lateness(workers: Rows) -> tuple[Lateness, Row]:
-    """Decides it, and for which worker, from the rows of `worker_step` of an operation."""
-    slow = max(workers, key=lambda row: row["excess_ns"])
-    late = max(workers, key=lambda row: row["late_ns"])
-    if _is_slow(slow):
-        return Lateness.STRAGGLER, slow
-    if late["late_ns"] > _NOTABLE_LATE * late["operation_ns"]:
-        return Lateness.BEGINS_LATE, late
-    return Lateness.NOT_NOTABLE, slow
-
-
-def _is_slow(worker: Row) -> bool:
-    """Workers that share cores differ a little by chance, so what may be won is not enough."""
-    notable_ns = _NOTABLE_LATE * worker["operation_ns"]
-    usual_ns = worker["own_steps"] * (worker["typical_ns"] or 0)
-    may_win = worker["excess_ns"] > max(notable_ns, _SLOWER * usual_ns)
-    return bool(may_win or worker["tail_ns"] > notable_ns)
-
-
-def are_cores_shared(worker: Row) -> bool:
-    """Whether a process and its workers have less than a core each, as far as is known."""
-    return worker["cores"] is None or worker["workers"] >= worker["cores"]
-
-
-def is_vector_slower(worker: Row) -> bool:
-    """Whether the workers of an operation step for less time, added up, than it takes."""
-    return bool(worker["all_stepped_ns"] < worker["operation_ns"])
-
-
-def waiting_iterations(rows: Rows) -> list[list[Row]]:
-    """Rows of `critical_iteration`, one list for each process that waits for others for a notable
-    part of its iterations."""
-    by_process: dict[int, list[Row]] = {}
-    for row in rows:
-        by_process.setdefault(row["process_id"], []).append(row)
-    return [members for members in by_process.values() if _are_waiting(members)]
-
-
-def _are_waiting(rows: Rows) -> bool:
-    waited_ns = sum(row["waited_ns"] for row in rows)
-    return bool(waited_ns > _NOTABLE_WAITED * sum(row["duration_ns"] for row in rows))
-
-
-def are_loops_different(roles: Rows) -> bool:
-    """Whether processes do different things in their training loops, from rows of `role_loops`."""
-    return any(row["likeness"] < _MOST for row in roles)
-
-
-def is_starving(role: Row) -> bool:
-    """Whether a role waits for other processes for longer than any work of its loop takes."""
-    return bool(role["waited_ns"] > role["group_ns"])
-
-
-def is_slower(step: Row) -> bool:
-    """Whether a process is slower than the others of its family for a notable part of its loop,
-    from the row of `peer_step` with the operation that costs it most."""
-    notable = step["slower_ns"] > _NOTABLE_LATE * step["loop_ns"]
-    return bool(notable and step["mean_ns"] > (1 + _SLOWER) * step["typical_ns"])
-
-
-def is_collective_notable(met: Row) -> bool:
-    """Whether waiting for the latest process is worth a word, from a row of `collective`."""
-    return bool(met["loop_ns"] and met["waited_ns"] > _NOTABLE_COLLECTIVE * met["loop_ns"])
-
-
-def are_iterations_enough(iterations: int) -> bool:
-    """Whether a loop ran for long enough to say that nothing in it is worth mending."""
-    return iterations >= _ENOUGH_ITERATIONS
 
 
 # ---- recording ----------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, prices, statement, verdicts, waits
+from rlscope.analysis import lines, prices, process_verdicts, statement, waits
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
-from rlscope.analysis.verdicts import Lateness
+from rlscope.analysis.process_verdicts import Lateness
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -20,8 +20,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for operation, workers in waits.workers_of(trace, loop.process_id).items():
         row = workers[0]
         # One that is late hides what the others cost.
-        late, _ = verdicts.lateness(workers)
-        if late is Lateness.STRAGGLER or not verdicts.is_vector_slower(row):
+        late, _ = process_verdicts.lateness(workers)
+        if late is Lateness.STRAGGLER or not process_verdicts.is_vector_slower(row):
             continue
         asked = {"process_id": loop.process_id, "operation": operation}
         (times,) = statement.run(trace, "findings/cheap_workers", **asked).to_dicts()

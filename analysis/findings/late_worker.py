@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import groups, lines, statement, verdicts, waits
+from rlscope.analysis import groups, lines, process_verdicts, statement, waits
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
-from rlscope.analysis.verdicts import Lateness
+from rlscope.analysis.process_verdicts import Lateness
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _STEP = (*_WORK, "wait")
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for workers in waits.workers_of(trace, loop.process_id).values():
-        what, row = verdicts.lateness(workers)
+        what, row = process_verdicts.lateness(workers)
         if what is Lateness.STRAGGLER:
             yield _finding(trace, row)
 

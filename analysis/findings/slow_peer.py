@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, roles, statement, verdicts
+from rlscope.analysis import lines, process_verdicts, roles, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     row = next(iter(roles.peer_steps(trace).to_dicts()), None)
-    if row is None or not verdicts.is_slower(row):
+    if row is None or not process_verdicts.is_slower(row):
         return
     family = roles.family_of(trace, row["family"])
     if not (roles.meets(family) or roles.starving(trace, row["family"])):

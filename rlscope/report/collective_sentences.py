@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlscope.analysis import verdicts
+from rlscope.analysis import process_verdicts
 from rlscope.report import units
 
 _NAMES = {
@@ -23,7 +23,7 @@ def waiting(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{units.visible(row['last_process'])} is last in {row['last_last']:,} of "
         f"{row['meetings']:,}."
         for row in rows[:1]
-        if verdicts.is_collective_notable(row)
+        if process_verdicts.is_collective_notable(row)
     ]
 
 

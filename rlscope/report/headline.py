@@ -21,6 +21,7 @@ from rlscope.analysis import (
     lines,
     machine,
     operations,
+    process_verdicts,
     processes,
     roles,
     run_facts,
@@ -302,7 +303,7 @@ def sentence(
         return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
     if about is Subject.UNCOVERED:
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
-    if verdicts.are_loops_different(loops):
+    if process_verdicts.are_loops_different(loops):
         return role_sentences.loops(loops)
     return loop_sentences.largest(times, facts, waited)
 
@@ -310,7 +311,7 @@ def sentence(
 def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> Iterable[str]:
     """The largest group of all loops, where the first sentence is about each role."""
     is_largest = verdicts.subject(times, facts) is Subject.LARGEST
-    if is_largest and verdicts.are_loops_different(loops):
+    if is_largest and process_verdicts.are_loops_different(loops):
         yield loop_sentences.largest(times, facts, waited)
 
 

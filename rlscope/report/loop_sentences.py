@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlscope.analysis import groups, verdicts
+from rlscope.analysis import groups, process_verdicts, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
 from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE, SHARED_STAGES, SHUTDOWN
-from rlscope.analysis.verdicts import Lateness, Uncovered
+from rlscope.analysis.process_verdicts import Lateness
+from rlscope.analysis.verdicts import Uncovered
 from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
@@ -354,7 +355,7 @@ def _looked_at(row: dict[str, Any]) -> str:
 def _added_up(members: Rows) -> str:
     """That the workers of an operation step for less time than it takes."""
     first = members[0]
-    if len(members) < 2 or not verdicts.is_vector_slower(first):
+    if len(members) < 2 or not process_verdicts.is_vector_slower(first):
         return ""
     stepped_ns = first["all_stepped_ns"]
     less_ns = first["operation_ns"] - stepped_ns
@@ -366,7 +367,7 @@ def _added_up(members: Rows) -> str:
 
 def _straggler(members: Rows) -> str:
     """The worker for which the others' results waited longest, and what it costs."""
-    lateness, row = verdicts.lateness(members)
+    lateness, row = process_verdicts.lateness(members)
     worker, operation = units.visible(row["worker"]), units.label(row["operation"])
     usual_ns = row["own_steps"] * row["typical_ns"]
     others = "the other one" if len(members) == 2 else "each of the others, by their median,"
@@ -390,7 +391,7 @@ def _straggler(members: Rows) -> str:
 def _savings(row: Mapping[str, Any]) -> str:
     """What a straggler costs: an interval, where others may use its core meanwhile."""
     least, most = units.duration(row["tail_ns"]), units.duration(row["until_ns"])
-    if not verdicts.are_cores_shared(row) or least == most:
+    if not process_verdicts.are_cores_shared(row) or least == most:
         return f"about {least} less"
     cores = units.plural(row["cores"], "core") if row["cores"] else "the cores"
     how = f"depending on how the {row['workers']:,} workers share {cores}"
@@ -400,7 +401,7 @@ def _savings(row: Mapping[str, Any]) -> str:
 def critical(rows: Rows) -> Iterable[str]:
     """Rows of `critical_iteration` of the process that waits most: in how many of its iterations
     others are critical, and in how many it is itself."""
-    yield from map(_critical, verdicts.waiting_iterations(rows)[:1])
+    yield from map(_critical, process_verdicts.waiting_iterations(rows)[:1])
 
 
 def _critical(rows: Sequence[Mapping[str, Any]]) -> str:

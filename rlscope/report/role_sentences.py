@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rlscope.analysis import verdicts
+from rlscope.analysis import process_verdicts
 from rlscope.report import loop_sentences, units
 
 # Roles that have a sentence.
@@ -25,7 +25,7 @@ def _loop(row: Row) -> str:
     who = loop_sentences.target(row | {"kind": None, "peers": row["processes"]})
     many = row["processes"] > 1
     loop = f"training loop{'s' if many else ''}"
-    starves = verdicts.is_starving(row)
+    starves = process_verdicts.is_starving(row)
     part_ns, whole_ns = row["waited_ns" if starves else "group_ns"], row["loop_ns"]
     share = units.share(part_ns, whole_ns)
     times = f"{units.duration(part_ns)} of {units.duration(whole_ns)}"
@@ -43,9 +43,9 @@ def _target(row: Row) -> str:
 def straggler(steps: Rows, roles: Rows) -> Iterable[str]:
     """Rows of `peer_step` and of `role_loops`: which process is slower than the others of a family
     that another process waits for."""
-    awaited = {row["target_family"] for row in roles if verdicts.is_starving(row)}
+    awaited = {row["target_family"] for row in roles if process_verdicts.is_starving(row)}
     slow = next((row for row in steps if row["family"] in awaited), None)
-    if slow is None or not verdicts.is_slower(slow):
+    if slow is None or not process_verdicts.is_slower(slow):
         return
     others = "the other one" if slow["processes"] == 2 else "the others, by their median,"
     process, operation = units.visible(slow["process"]), units.label(slow["operation"])

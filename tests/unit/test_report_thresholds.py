@@ -1,5 +1,5 @@
-"""The report has words; what decides between them stands in analysis/verdicts.py
-and analysis/finding_verdicts.py.
+"""The report has words; what decides between them stands in analysis/verdicts.py,
+process_verdicts.py and finding_verdicts.py.
 
 Nothing in rlscope/report compares with a number but 0, 1 and 2, be it written there or a constant
 of the report or of analysis, and no fraction is written there. Modules that lay out may: digits of

@@ -8,7 +8,7 @@ from support.files.facts import assert_says
 from support.files.headlines import read, texts
 from support.files.relation_rows import Relations, process, share
 
-from rlscope.analysis import roles, verdicts
+from rlscope.analysis import process_verdicts, roles
 
 _QUEUE = {"kind": "pipe", "object": "7", "function": "read"}
 _WEIGHTS = {"kind": "pipe", "object": "8", "function": "read"}
@@ -67,8 +67,8 @@ def test_a_role_that_works_more_than_it_waits_does_not_starve() -> None:
     said = read(_queues(learning_ns=60)).sentence
     actors = ("send", "85.0 %", "actor 0 and actor 1", "170 ns of 200 ns")
     assert_says(said, *actors, "train", "60.0 %", "learner", "60 ns of 100 ns")
-    assert verdicts.is_starving({"waited_ns": 51, "group_ns": 50})
-    assert not verdicts.is_starving({"waited_ns": 50, "group_ns": 50})
+    assert process_verdicts.is_starving({"waited_ns": 51, "group_ns": 50})
+    assert not process_verdicts.is_starving({"waited_ns": 50, "group_ns": 50})
 
 
 def test_processes_with_one_loop_have_one_sentence() -> None:
@@ -83,8 +83,8 @@ def test_processes_with_one_loop_have_one_sentence() -> None:
     )
     assert_says(read(trace).sentence, "step takes", "55.0 %", "2 processes together",
                 "110 ns of 200 ns")  # fmt: skip
-    assert not verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.5}])
-    assert verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.49}])
+    assert not process_verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.5}])
+    assert process_verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.49}])
 
 
 def test_the_actor_whose_step_takes_longer_is_the_straggler() -> None:
@@ -123,6 +123,6 @@ def test_waits_for_others_are_no_work_of_an_entry() -> None:
 
 def test_a_process_is_slower_for_a_notable_part_of_its_loop() -> None:
     step = {"slower_ns": 51, "loop_ns": 1000, "mean_ns": 126, "typical_ns": 100}
-    assert verdicts.is_slower(step)
-    assert not verdicts.is_slower(step | {"slower_ns": 50})
-    assert not verdicts.is_slower(step | {"mean_ns": 125})
+    assert process_verdicts.is_slower(step)
+    assert not process_verdicts.is_slower(step | {"slower_ns": 50})
+    assert not process_verdicts.is_slower(step | {"mean_ns": 125})

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from rlscope.analysis import verdicts
+from rlscope.analysis import process_verdicts, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
-from rlscope.analysis.verdicts import Brevity, Failure, Lateness, Subject, Uncovered
+from rlscope.analysis.process_verdicts import Lateness
+from rlscope.analysis.verdicts import Brevity, Failure, Subject, Uncovered
 
 LOOP = {"looping_processes": 1, "span_ns": 1000, "between_ns": 0, "inside_ns": 1000}
 
@@ -180,7 +181,7 @@ def test_a_straggler_is_slow_and_not_only_late(
 ) -> None:
     other = _worker(late_ns=1, tail_ns=1, excess_ns=1)
     worker = _worker(late_ns=late_ns, tail_ns=tail_ns, excess_ns=excess_ns)
-    found, of = verdicts.lateness([other, worker])
+    found, of = process_verdicts.lateness([other, worker])
     assert found is lateness
     assert of is worker
 
@@ -189,7 +190,7 @@ def test_workers_that_differ_by_chance_are_no_stragglers() -> None:
     """It steps for 126 or 125 % of the time of the others, which share its core."""
     for excess_ns, lateness in ((105, Lateness.STRAGGLER), (100, Lateness.NOT_NOTABLE)):
         worker = _worker(excess_ns=excess_ns, typical_ns=40)
-        assert verdicts.lateness([worker])[0] is lateness
+        assert process_verdicts.lateness([worker])[0] is lateness
 
 
 def _worker(**more: int) -> dict[str, int]:
@@ -198,14 +199,14 @@ def _worker(**more: int) -> dict[str, int]:
 
 
 def test_a_process_and_its_workers_need_a_core_each() -> None:
-    assert not verdicts.are_cores_shared({"workers": 3, "cores": 4})
-    assert verdicts.are_cores_shared({"workers": 4, "cores": 4})
-    assert verdicts.are_cores_shared({"workers": 1, "cores": None})
+    assert not process_verdicts.are_cores_shared({"workers": 3, "cores": 4})
+    assert process_verdicts.are_cores_shared({"workers": 4, "cores": 4})
+    assert process_verdicts.are_cores_shared({"workers": 1, "cores": None})
 
 
 def test_a_vector_loses_where_its_workers_step_for_less_time_than_it_takes() -> None:
-    assert verdicts.is_vector_slower({"all_stepped_ns": 99, "operation_ns": 100})
-    assert not verdicts.is_vector_slower({"all_stepped_ns": 100, "operation_ns": 100})
+    assert process_verdicts.is_vector_slower({"all_stepped_ns": 99, "operation_ns": 100})
+    assert not process_verdicts.is_vector_slower({"all_stepped_ns": 100, "operation_ns": 100})
 
 
 def test_a_tenth_of_the_iterations_is_worth_saying_who_is_waited_for() -> None:
@@ -213,7 +214,7 @@ def test_a_tenth_of_the_iterations_is_worth_saying_who_is_waited_for() -> None:
         return {"process_id": process, "waited_ns": waited_ns, "duration_ns": 100}
 
     waiting = [row(1, 0), row(1, 21)]
-    assert verdicts.waiting_iterations([row(0, 0), *waiting, row(0, 20)]) == [waiting]
+    assert process_verdicts.waiting_iterations([row(0, 0), *waiting, row(0, 20)]) == [waiting]
 
 
 def test_a_tenth_of_a_second_is_enough_to_compare_with() -> None:
@@ -240,8 +241,8 @@ def test_a_machine_is_crowded_where_others_take_what_is_left(
 
 
 def test_a_wait_has_a_row_from_a_hundredth_on() -> None:
-    assert verdicts.is_wait_listed(10, 1000)
-    assert not verdicts.is_wait_listed(9, 1000)
+    assert process_verdicts.is_wait_listed(10, 1000)
+    assert not process_verdicts.is_wait_listed(9, 1000)
 
 
 def test_a_finished_run_is_not_extrapolated() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import verdicts, waits
+from rlscope.analysis import process_verdicts, waits
 from rlscope.report import collective_sentences, limits, loop_sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -27,7 +27,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     targets = tables["process_wait"].to_dicts()
     steps = tables["worker_step"].to_dicts()
     iterations = tables["critical_iteration"].to_dicts()
-    waiting = [row for rows in verdicts.waiting_iterations(iterations) for row in rows]
+    waiting = [row for rows in process_verdicts.waiting_iterations(iterations) for row in rows]
     met = tables["collective"].to_dicts()
     if not targets and not met:
         return Nothing("rlscope recorded no wait of a process that counts.")
@@ -47,7 +47,9 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _targets(rows: list[dict[str, Any]]) -> Grid:
-    listed = [row for row in rows if verdicts.is_wait_listed(row["self_ns"], row["process_ns"])]
+    listed = [
+        row for row in rows if process_verdicts.is_wait_listed(row["self_ns"], row["process_ns"])
+    ]
     return Grid(
         title="Table: what each process waits for, added up over its threads",
         columns=["process", "operation", "waits for", ">time", ">share of its waits"],
