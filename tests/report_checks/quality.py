@@ -58,6 +58,14 @@ def _check_notes(
         "{} ({} to {})".format(*map(units.duration, (without_ns, low_ns, high_ns))),
         units.duration(with_ns),
     )
+    _check_outside(outside, trace)
+    assert_says(threads, "1 process", "more than one thread")
+    _check_cuda(cuda, trace)
+    ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
+    assert_says(lost, units.plural(kinds, "kind"))
+
+
+def _check_outside(outside: str, trace: Trace) -> None:
     ((startup_ns, between_ns, end_ns),) = trace.sql(
         "SELECT CAST(SUM(duration_ns) FILTER (stage = 'start-up') AS BIGINT),"
         " CAST(SUM(duration_ns) FILTER (stage = 'loop' AND operation = '(none)') AS BIGINT),"
@@ -69,7 +77,9 @@ def _check_notes(
         *(units.duration(between_ns), "outside operations"),
         *(units.duration(end_ns), "after it"),
     )
-    assert_says(threads, "1 process", "more than one thread")
+
+
+def _check_cuda(cuda: str, trace: Trace) -> None:
     ((launches,),) = trace.sql(
         "SELECT CAST(SUM(\"count\") AS BIGINT) FROM kernel WHERE operation <> '(unlinked)'"
     )
@@ -82,5 +92,3 @@ def _check_notes(
         mean,
     )
     assert_says(cuda, *said)
-    ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
-    assert_says(lost, units.plural(kinds, "kind"))

@@ -6,7 +6,7 @@ numbers, so that a test can reach every limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -62,68 +62,7 @@ def full_run(
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
         breakdown=breakdown,
-        idle=[
-            {
-                "process_id": i,
-                "stage": "loop",
-                "operation": path,
-                "layer": "python",
-                "gpu_busy": False,
-                "reason": "python",
-                "duration_ns": 1000,
-            }
-            for i in ids
-            for path in paths
-        ],
-        blocked=[
-            {
-                "process_id": i,
-                "stage": "loop",
-                "operation": paths[-1],
-                "layer": "python",
-                "duration_ns": 1000,
-                "readings": 20,
-                "blocked": 1,
-                "blocked_ns": 50,
-                "blocked_low_ns": 9,
-                "blocked_high_ns": 240,
-            }
-            for i in ids
-        ],
-        backward_line=[
-            {
-                "process_id": i,
-                "file": file,
-                "line": line,
-                "function": name,
-                "backward_file": name,
-                "backward_line": 9,
-                "stage": "loop",
-                "backward_ns": backward_ns,
-                "backwards": 40,
-                "watched": 8,
-                "watched_ns": 2000,
-                "nodes": 16,
-                "part_ns": 1500,
-            }
-            for i in ids
-            for file, line, backward_ns in (
-                (name, 7, 1000),
-                (f"/home/me/{name}/{OWN[1]}", 8, 3_000_000 + i),
-            )
-        ],
-        compilation=[
-            {
-                "process_id": i,
-                "compiler": name,
-                "function": name,
-                "file": name,
-                "line": 7,
-                "count": 2,
-                "total_ns": 1000,
-            }
-            for i in ids
-        ],
+        **_of_lines_and_reasons(ids, paths, name),
         # More of an operation than its process shows: another thread owned that meanwhile.
         breakdown_by_thread=[
             {**share(i, paths[-1], "python", 3 * SECOND), "thread_id": i} for i in ids
@@ -149,6 +88,76 @@ def full_run(
     )
     others = (each for each in store.relations().values() if each.name not in {*rows, *_EMPTY})
     return Relations(**rows, **{each.name: _of_any(each, ids, name) for each in others})
+
+
+def _of_lines_and_reasons(
+    ids: Iterable[int], paths: Sequence[str], name: str
+) -> dict[str, list[dict[str, Any]]]:
+    """Relations that say why an operation takes its time, and in which lines."""
+    return {
+        "idle": [
+            {
+                "process_id": i,
+                "stage": "loop",
+                "operation": path,
+                "layer": "python",
+                "gpu_busy": False,
+                "reason": "python",
+                "duration_ns": 1000,
+            }
+            for i in ids
+            for path in paths
+        ],
+        "blocked": [
+            {
+                "process_id": i,
+                "stage": "loop",
+                "operation": paths[-1],
+                "layer": "python",
+                "duration_ns": 1000,
+                "readings": 20,
+                "blocked": 1,
+                "blocked_ns": 50,
+                "blocked_low_ns": 9,
+                "blocked_high_ns": 240,
+            }
+            for i in ids
+        ],
+        "backward_line": [
+            {
+                "process_id": i,
+                "file": file,
+                "line": line,
+                "function": name,
+                "backward_file": name,
+                "backward_line": 9,
+                "stage": "loop",
+                "backward_ns": backward_ns,
+                "backwards": 40,
+                "watched": 8,
+                "watched_ns": 2000,
+                "nodes": 16,
+                "part_ns": 1500,
+            }
+            for i in ids
+            for file, line, backward_ns in (
+                (name, 7, 1000),
+                (f"/home/me/{name}/{OWN[1]}", 8, 3_000_000 + i),
+            )
+        ],
+        "compilation": [
+            {
+                "process_id": i,
+                "compiler": name,
+                "function": name,
+                "file": name,
+                "line": 7,
+                "count": 2,
+                "total_ns": 1000,
+            }
+            for i in ids
+        ],
+    }
 
 
 def _of_any(relation: sa.Table, ids: Iterable[int], name: str) -> list[dict[str, Any]]:
