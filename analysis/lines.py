@@ -22,7 +22,7 @@ _LEAST_SHARE = 0.001
 
 def hot_lines(trace: Trace, *, lines: int) -> Table:
     """file, line, function, text (None: not kept), own_ns and the ends of its interval,
-    corrected_own_ns (None: no cost is known), total_ns, wait_ns, gpu_ns, backward_ns, loop_ns: the
+    own_corrected_ns (None: no cost is known), total_ns, wait_ns, gpu_ns, backward_ns, loop_ns: the
     `lines` hottest lines of the program's own code."""
     return statement.run(trace, "hot_line", lines=lines)
 
@@ -39,8 +39,8 @@ def hot_line_texts(trace: Trace, *, lines: int, context: int) -> Table:
 
 
 def inner_lines(trace: Trace, *, rows: int) -> Table:
-    """function, file, line, is_own, self_ns, loop_ns: the lines in which most time was spent,
-    those of libraries too."""
+    """function, file, line, is_own, self_ns, self_corrected_ns (None: no cost is known), loop_ns:
+    the lines in which most time was spent, those of libraries too."""
     return statement.run(trace, "inner_line", rows=rows)
 
 

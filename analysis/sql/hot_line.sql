@@ -3,7 +3,7 @@
 --   text      as it was when the program ran; NULL: not kept
 --   own_ns    time in which the line was the innermost one of the program's own code: an estimate
 --             with the ends of its 95 % interval
---   corrected_own_ns  own_ns without what recording cost; NULL: no cost is known
+--   own_corrected_ns  own_ns without what recording cost; NULL: no cost is known
 --   total_ns  time in which the line was on the stack
 --   wait_ns   the part of own_ns in layer wait
 --   gpu_ns    GPU time of what the line launched: exact
@@ -15,7 +15,7 @@ WITH _function AS (
 )
 SELECT file, line, function, text, CAST(own_ns AS BIGINT) AS own_ns,
   CAST(own_low_ns AS BIGINT) AS own_low_ns, CAST(own_high_ns AS BIGINT) AS own_high_ns,
-  CAST(corrected_own_ns AS BIGINT) AS corrected_own_ns,
+  CAST(own_corrected_ns AS BIGINT) AS own_corrected_ns,
   CAST(total_ns AS BIGINT) AS total_ns, CAST(wait_ns AS BIGINT) AS wait_ns,
   CAST(gpu_ns AS BIGINT) AS gpu_ns, CAST(backward_ns AS BIGINT) AS backward_ns,
   CAST(loop_ns AS BIGINT) AS loop_ns

@@ -222,6 +222,26 @@ class CudaRules(Rules):
     copies_of_one_id: Literal["the first", "the last"] = "the first"
 
 
+@dataclass(frozen=True)
+class LineRules(Rules):
+    """Those of the times of stacks and source lines."""
+
+    rest_of_a_division: Literal[
+        "goes to the largest remainders", "goes to the lowest numbers", "is dropped"
+    ] = "goes to the largest remainders"
+    corrected_time: Literal["of all rows of the state", "of the first row", "is the time"] = (
+        "of all rows of the state"
+    )
+    overhead_without_time: Literal["is a row without a stack", "is left out"] = (
+        "is a row without a stack"
+    )
+    own_line: Literal["the innermost", "the outermost"] = "the innermost"
+    own_lines_elsewhere: Literal["have a row in each layer", "have no row"] = (
+        "have a row in each layer"
+    )
+    total_time: Literal["once for each stack", "once for each call"] = "once for each stack"
+
+
 def mutations(rules: type[Rules] = Rules) -> list[tuple[str, str]]:
     """Every (field, wrong value) of the fields that this class adds."""
     hints = get_type_hints(rules)

@@ -36,12 +36,20 @@ def check(page: ReportPage, trace: Trace) -> None:
     _check_frames(page, _times(trace, gpu, "gpu_ns"), gpu)
     page.texts(_SWITCH, "wall time")
     inner = trace.sql(
-        "SELECT line, function, CAST(SUM(self_ns) AS BIGINT) AS ns FROM source_line"
+        "SELECT line, function, CAST(SUM(self_ns) AS BIGINT) AS ns,"
+        " CAST(SUM(self_corrected_ns) AS BIGINT) FROM source_line"
         " WHERE stage = 'loop' GROUP BY ALL HAVING ns > 0 ORDER BY ns DESC"
     )
     assert page.table("flame", "Table: lines that were innermost") == [
-        [f"a.py:{line}", function, units.duration(ns), units.share(ns, whole), "program"]
-        for line, function, ns in inner
+        [
+            f"a.py:{line}",
+            function,
+            units.duration(ns),
+            units.share(ns, whole),
+            units.duration(corrected_ns),
+            "program",
+        ]
+        for line, function, ns, corrected_ns in inner
     ]
 
 

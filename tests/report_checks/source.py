@@ -21,19 +21,18 @@ def check(page: ReportPage, trace: Trace) -> None:
     texts = dict(trace.sql("SELECT line, text FROM source_text"))
     assert page.table("source", "a.py: ") == _listing(trace, found, texts, whole)
     table = page.table("source", "Table: the hottest lines")
-    corrected = _corrected(trace)
     assert [[*row[:4], *row[6:8], *row[9:]] for row in table] == [
         [
             f"a.py:{line}",
             function,
             units.duration(own),
             units.share(own, whole),
-            units.duration(corrected[line]),
+            units.duration(corrected),
             units.duration(total),
             units.duration_or_blank(gpu),
             units.label(texts[line].strip(), 60),
         ]
-        for line, function, own, total, _, gpu in found
+        for line, function, own, total, _, gpu, corrected in found
     ]
     assert any(row[9] for row in table)
     assert page.texts(_JUMP) == [
@@ -49,29 +48,11 @@ def _lines(trace: Trace) -> list[Any]:
             "SELECT line, ANY_VALUE(function), CAST(SUM(own_ns) AS BIGINT) AS own,"
             " CAST(SUM(total_ns) AS BIGINT) AS total,"
             " CAST(COALESCE(SUM(own_ns) FILTER (layer = 'wait'), 0) AS BIGINT),"
-            " CAST(SUM(gpu_ns) AS BIGINT)"
+            " CAST(SUM(gpu_ns) AS BIGINT), CAST(SUM(own_corrected_ns) AS BIGINT)"
             " FROM source_line WHERE stage = 'loop' AND file IS NOT NULL"
             " GROUP BY line ORDER BY own DESC, total DESC"
         )
     )
-
-
-def _corrected(trace: Trace) -> dict[int, int]:
-    """Own time of each line, of each state as much as its records leave."""
-    columns = "stage, operation, layer, SUM(corrected_ns), SUM(duration_ns)"
-    states = {
-        (stage, operation, layer): corrected / duration
-        for stage, operation, layer, corrected, duration in trace.sql(
-            f"SELECT {columns} FROM breakdown WHERE duration_ns > 0 GROUP BY ALL"
-        )
-    }
-    found: dict[int, float] = {}
-    for line, *state, own in trace.sql(
-        "SELECT line, stage, operation, layer, SUM(own_ns) FROM source_line"
-        " WHERE stage = 'loop' AND file IS NOT NULL GROUP BY ALL"
-    ):
-        found[line] = found.get(line, 0) + (own * states[tuple(state)] if own else 0)
-    return {line: round(ns) for line, ns in found.items()}
 
 
 def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) -> list[list[str]]:
@@ -83,7 +64,7 @@ def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) 
         if line not in times:
             rows.append(["", "", "", str(line), text])
             continue
-        own, total, waiting, gpu = times[line]
+        own, total, waiting, gpu, _ = times[line]
         rows.append(
             [
                 units.duration_or_blank(own),

@@ -203,31 +203,31 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
 
 
-def corrected_breakdown(**kept: float) -> list[dict[str, Any]]:
-    """Of TIMES, by layer with that share of the time left; no cost is known of other layers."""
-    sums: dict[tuple[str, str, str], int] = {}
-    for each in TIMES:
-        state = each["stage"], each["operation"], each["layer"]
-        sums[state] = sums.get(state, 0) + each["self_ns"]
+def corrected(rows: list[dict[str, Any]], name: str, **kept: float) -> list[dict[str, Any]]:
+    """Rows with that share of a time left without recording, by layer."""
     return [
-        {
-            **share(0, operation, layer, ns, stage=stage),
-            "corrected_ns": round(ns * kept[layer]) if layer in kept else None,
-        }
-        for (stage, operation, layer), ns in sums.items()
+        {**row, f"{name}_corrected_ns": round(row[f"{name}_ns"] * kept[row["layer"]])}
+        for row in rows
     ]
 
 
-def test_lines_have_what_is_left_of_their_states_without_recording():
-    breakdown = corrected_breakdown(python=0.5, framework=0.9, wait=1.0)
-    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
+KEPT = {"python": 0.5, "framework": 0.9, "wait": 1.0}
+
+
+def test_lines_have_what_is_left_of_them_without_recording():
+    rows = corrected(source_lines(STACKS, TIMES), "own", **KEPT)
+    found = {row["line"]: row["own_corrected_ns"] for row in hot(trace_of(source_line=rows))}
     assert found == {20: 100 * 0.5 + 300 * 0.9 + 200 * 0.5, 3: 300, 9: 0}
+    trace = trace_of(stack_time=corrected(TIMES, "self", **KEPT))
+    inner = lines.inner_lines(trace, rows=9).to_dicts()  # type: ignore[arg-type]
+    found = {row["function"]: row["self_corrected_ns"] for row in inner}
+    assert found == {"update": 50, "step": 270, "update.<lambda>": 100, "sample": 300}
 
 
-def test_a_line_in_a_state_of_unknown_cost_has_no_corrected_time():
-    breakdown = corrected_breakdown(python=0.5, wait=1.0)
-    found = {row["line"]: row["corrected_own_ns"] for row in hot(trace_of(breakdown=breakdown))}
-    assert found == {20: None, 3: 300, 9: 0}
+def test_without_costs_lines_have_no_time_without_recording():
+    assert {row["own_corrected_ns"] for row in hot(trace_of()) if row["own_ns"]} == {None}
+    inner = lines.inner_lines(trace_of(), rows=9).to_dicts()  # type: ignore[arg-type]
+    assert {row["self_corrected_ns"] for row in inner} == {None}
 
 
 def backward(file: str, line: int, backward_ns: int, **where: Any) -> dict[str, Any]:

@@ -144,35 +144,6 @@ def chain_of(nodes: list[tuple[int, str, int]], number: int) -> list[tuple[str, 
     return [(file, line), *chain_of(nodes, parent)]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(trees())
-def test_lines_have_what_each_stack_gives_them(drawn):
-    """Stack by stack, with all of its callers."""
-    counts, nodes = drawn
-    found = stacks.relations(swept(counts, nodes))
-    columns = (found["stack_time"][name] for name in ("stack_id", "self_ns", "readings"))
-    times = list(zip(*columns, strict=True))
-    assert sum(time_ns for _, time_ns, _ in times) == 1000
-    assert sum(found["stack_time"]["readings"]) == sum(counts.values())
-    self_ns: Counter[Any] = Counter()
-    own_ns: Counter[Any] = Counter()
-    total_ns: Counter[Any] = Counter()
-    readings: Counter[Any] = Counter()
-    for number, time_ns, count in times:
-        chain = chain_of(nodes, number or 0)
-        own = [line for line in chain if line[0] == OWN]
-        self_ns.update(dict.fromkeys(chain[:1], time_ns))
-        own_ns.update(dict.fromkeys(own[:1], time_ns))
-        total_ns.update(dict.fromkeys(chain, time_ns))
-        readings.update(dict.fromkeys(chain, count))
-    names = ("file", "line", "readings", "self_ns", "own_ns", "total_ns")
-    rows = zip(*(found["source_line"][name] for name in names), strict=True)
-    expected = {
-        (*line, readings[line], self_ns[line], own_ns[line], total_ns[line]) for line in readings
-    }
-    assert set(rows) == expected
-
-
 FIRST_SITE = 1 << 24
 
 

@@ -7,13 +7,13 @@ WITH _gpu AS (
 ), _time AS (
   SELECT file, line, SUM(own_ns) AS own_ns, SQRT(SUM(below_ns2)) AS below_ns,
     SQRT(SUM(above_ns2)) AS above_ns, SUM(total_ns) AS total_ns,
-    IF(COUNT(*) = COUNT(corrected_own_ns), SUM(corrected_own_ns), NULL) AS corrected_own_ns,
+    IF(COUNT(*) = COUNT(own_corrected_ns), SUM(own_corrected_ns), NULL) AS own_corrected_ns,
     COALESCE(SUM(own_ns) FILTER (layer = 'wait'), 0) AS wait_ns
   FROM line_time
   GROUP BY ALL
 ), _line AS (
   SELECT file, line, COALESCE(own_ns, 0) AS own_ns,
-    IF(own_ns IS NULL, 0, corrected_own_ns) AS corrected_own_ns, COALESCE(below_ns, 0) AS below_ns,
+    IF(own_ns IS NULL, 0, own_corrected_ns) AS own_corrected_ns, COALESCE(below_ns, 0) AS below_ns,
     COALESCE(above_ns, 0) AS above_ns, COALESCE(total_ns, 0) AS total_ns,
     COALESCE(wait_ns, 0) AS wait_ns, COALESCE(gpu_ns, 0) AS gpu_ns,
     COALESCE(backward_ns, 0) AS backward_ns

@@ -86,6 +86,14 @@ _REASONS: Mapping[tuple[str, str], str] = {
     **{("source_line", name): _NO_OWN_LINE for name in ("file", "function")},
     ("stack_time", "self_low_ns"): "no reading fell into a state, which was too short",
     ("stack_time", "self_high_ns"): "no reading fell into a state, which was too short",
+    **{
+        (relation, column): _NO_CALIBRATION
+        for relation, names in (
+            ("stack_time", ("self",)),
+            ("source_line", ("self", "own", "total")),
+        )
+        for column in (f"{name}_corrected_ns" for name in names)
+    },
     ("source_text", ALL): "rls-prof kept no text of a file in which it found the program",
     (
         "backward_line",

@@ -26,7 +26,8 @@ def columns(breakdown: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, 
         counts[tuple(key)] += readings
         asleep[tuple(key)] += blocked
     rows = []
-    for state, duration_ns in state_times(breakdown).items() if counts else ():
+    times = state_times(breakdown, "duration_ns") if counts else {}
+    for state, duration_ns in times.items():
         readings, blocked = counts[state], asleep[state]
         rows.append(
             (*state, duration_ns, readings, blocked, *share(duration_ns, readings, blocked))
@@ -65,11 +66,11 @@ def _upper_end(readings: int, part: float) -> float:
     return min(end, 1.0)
 
 
-def state_times(breakdown: Mapping[str, Any]) -> Counter[tuple[Any, ...]]:
-    """The exact time of each stage, operation and layer."""
+def state_times(breakdown: Mapping[str, Any], column: str) -> Counter[tuple[Any, ...]]:
+    """The time in a column of each stage, operation and layer."""
     times: Counter[tuple[Any, ...]] = Counter()
-    for *key, duration_ns in state_rows(breakdown, "duration_ns"):
-        times[tuple(key)] += duration_ns
+    for *key, time_ns in state_rows(breakdown, column):
+        times[tuple(key)] += time_ns
     return times
 
 

@@ -1,4 +1,5 @@
-"""The breakdowns of one process, which wait for the costs of records: those are the run's."""
+"""The breakdowns of one process and its time by stacks, which wait for the costs of records: those
+are the run's."""
 
 from __future__ import annotations
 
@@ -23,17 +24,20 @@ class Breakdowns:
     process_id: int
     of_process: tuple[Columns, Columns]
     of_threads: tuple[Columns, Columns]
+    by_stack: Callable[[Columns], dict[str, dict[str, Any]]]
+    """The relations of stacks (rows/stacks.py) for a breakdown, as texts."""
     to_texts: Callable[[Columns], dict[str, Any]]
     """For columns with numbers of operations, phases and layers."""
     work_is_known: bool
     """Whether GPU work is."""
 
     def relations(self, costs: Calibration) -> dict[str, dict[str, Any]]:
-        """The relations breakdown, breakdown_by_thread and overhead."""
+        """The relations breakdown, breakdown_by_thread and overhead, and those of stacks."""
         of_process = _correct(*self.of_process, costs, "stage")
         of_threads = _correct(*self.of_threads, costs, "thread_id")
         overhead = correction.added_up(of_process.overhead, (*_OF_STATE, "kind"))
         found = {
+            **self.by_stack(of_process.columns),
             "breakdown": self.to_texts(of_process.columns),
             "breakdown_by_thread": self.to_texts(of_threads.columns),
             "overhead": self.to_texts(overhead),

@@ -199,7 +199,6 @@ class _Build:
         relations["idle"] = idle.columns(reasons, swept)
         if self._tool:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
-        self._stack_files.update(relations["stack"]["file"])
         self._collect_notes(process, relations)
         unknown: Collection[str] = ()
         why = self._why_no_work(process, relations)
@@ -237,8 +236,6 @@ class _Build:
         self._collect("metadata", _metadata(imports.others(notes)), index)
         self._collect("import", imports.columns(notes), index)
         self._collect("compilation", compilations.columns(notes.get(compilations.NOTE)), index)
-        lines = backward_lines.columns(notes.get(backward_lines.NOTE), relations["source_line"])
-        self._collect("backward_line", lines, index)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(
             index,
@@ -312,11 +309,19 @@ class _Build:
         for breakdowns in self._breakdowns:
             found = breakdowns.relations(costs)
             times[breakdowns.process_id] = found["breakdown"]
+            self._note_lines(breakdowns.process_id, found)
             for name, columns in found.items():
                 if name == "overhead" and self._tool:
                     continue  # its rows are not records of ours
                 self._put(name, columns, breakdowns.process_id)
         self._put_training_loop(times)
+
+    def _note_lines(self, index: int, relations: Mapping[str, Any]) -> None:
+        """What the stacks of a process say of other relations."""
+        self._stack_files.update(relations["stack"]["file"])
+        note = self._processes[index]["metadata"].get(backward_lines.NOTE)
+        lines = backward_lines.columns(note, relations["source_line"])
+        self._collect("backward_line", lines, index)
 
     def _put_training_loop(self, times: Mapping[int, Mapping[str, Any]]) -> None:
         """Needs the rows of `breakdown` of every process: who counts depends on all of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class ProcessRows:
         self._texts = Texts(swept)
 
     def relations(self) -> dict[str, dict[str, Any]]:
-        """The relations in layout PROCESS, but for instances and breakdowns."""
+        """The relations in layout PROCESS, but for instances and those of Breakdowns."""
         return {
             "timeline": self._texts.of(self._swept["timeline"]),
             "iteration": self._swept["iteration"],
@@ -54,7 +54,6 @@ class ProcessRows:
             "transition": self._transitions(),
             "native_call": self._texts.of(self._swept["native_call"]),
             "blocked": self._blocked(),
-            **self._stacks(),
         }
 
     def breakdowns(self, thread_ids: Any, *, work_is_known: bool) -> Breakdowns:
@@ -65,9 +64,13 @@ class ProcessRows:
         by_thread = [
             {**columns, "thread_id": thread_ids(columns["thread"])} for columns in of_threads
         ]
-        of_process = (self._swept["breakdown"], self._swept["bookkeeping"])
         return Breakdowns(
-            self.process_id, of_process, (by_thread[0], by_thread[1]), self._texts.of, work_is_known
+            self.process_id,
+            of_process=(self._swept["breakdown"], self._swept["bookkeeping"]),
+            of_threads=(by_thread[0], by_thread[1]),
+            by_stack=self._by_stack(),
+            to_texts=self._texts.of,
+            work_is_known=work_is_known,
         )
 
     def waits(self, thread_ids: Any) -> dict[str, Any]:
@@ -117,11 +120,21 @@ class ProcessRows:
         found = blocked.columns(self._swept["breakdown"], self._swept["state_reading"])
         return self._texts.of_lists(found)
 
-    def _stacks(self) -> dict[str, dict[str, Any]]:
-        sites = self._cuda["stack"] if self._cuda is not None else None
-        found = stacks.relations(self._swept, self._own_folders, sites, self._launches())
-        times = {name: self._texts.of_lists(found[name]) for name in ("stack_time", "source_line")}
-        return {**found, **times}
+    def _by_stack(self) -> Callable[[Mapping[str, Any]], dict[str, dict[str, Any]]]:
+        """The relations of stacks, to be made when costs are known."""
+        read = {
+            "state_reading": self._swept["state_reading"],
+            "stack": stacks.to_hold(self._swept["stack"]),
+        }
+        sites = stacks.to_hold(self._cuda["stack"]) if self._cuda is not None else None
+        folders, launches, texts = self._own_folders, self._launches(), self._texts
+
+        def relations(breakdown: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+            made = stacks.relations({**read, "breakdown": breakdown}, folders, sites, launches)
+            times = {name: texts.of_lists(made[name]) for name in ("stack_time", "source_line")}
+            return {**made, **times}
+
+        return relations
 
     def _launches(self) -> stacks.Launches:
         """Their operations as numbers of the sweep, or of UNLINKED."""

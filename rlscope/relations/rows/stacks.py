@@ -3,7 +3,8 @@ over the stacks that readings found in them, and exact GPU times by the stacks o
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -21,11 +22,15 @@ _WAIT, _GPU = _trace.LAYERS.index("wait"), _trace.LAYERS.index("gpu")
 _NO_LINE = (None, None, None, False)
 _STACK_TIME = (
     "stack_id", *_STATE, "readings", "self_ns", "self_low_ns", "self_high_ns", "calls", "gpu_ns",
+    "self_corrected_ns",
 )  # fmt: skip
 _SOURCE_LINE = (
     "file", "line", "function", "is_own", *_STATE, "readings", "self_ns", "own_ns", "own_low_ns",
-    "own_high_ns", "total_ns", "wait_ns", "calls", "gpu_ns", "total_gpu_ns",
+    "own_high_ns", "total_ns", "wait_ns", "calls", "gpu_ns", "total_gpu_ns", "self_corrected_ns",
+    "own_corrected_ns", "total_corrected_ns",
 )  # fmt: skip
+_CORRECTED = "_corrected_ns"
+"""Ends the names of columns that a process of unknown costs does not have."""
 
 Launches = Sequence[tuple[int, str, int, int, int]]
 """CUDA calls: number of the stack, stage, operation, how many, and the GPU time of their work."""
@@ -40,7 +45,7 @@ def relations(
     """The three relations of a process; none has a row if no stack is known.
 
     Args:
-        swept: the sweep of the process.
+        swept: tables of the sweep of the process. Its `breakdown` has corrected_ns, if it is known.
         folders: absolute paths of what is the program's own code, too.
         sites: the stacks of CUDA calls, as the sweep has those of readings.
     """
@@ -51,11 +56,28 @@ def relations(
     own = _own_lines(states, tree)
     of_states = (row for each in states for row in tree.lines(each, own[each.operation]))
     lines = [*of_states, *tree.call_lines(calls)]
-    return {
+    found = {
         "stack": _columns(_STACK, map(_stack_row, tree.nodes.values())),
         "stack_time": _columns(_STACK_TIME, times),
         "source_line": _columns(_SOURCE_LINE, lines),
     }
+    return found if "corrected_ns" in swept["breakdown"] else _without_corrections(found)
+
+
+def _without_corrections(
+    found: dict[str, dict[str, list[Any]]],
+) -> dict[str, dict[str, list[Any]]]:
+    return {
+        relation: {name: each for name, each in columns.items() if not name.endswith(_CORRECTED)}
+        for relation, columns in found.items()
+    }
+
+
+def to_hold(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The stacks of a process, as the sweep has them, to be held while others are swept: equal
+    texts are one object."""
+    texts = {name: list(map(sys.intern, table[name])) for name in ("file", "function")}
+    return {**table, **texts}
 
 
 def parts(whole: int, counts: Mapping[int, int]) -> dict[int, int]:
@@ -89,17 +111,43 @@ class _Node(NamedTuple):
 
 
 @dataclass
+class _Part:
+    """A part of a state, or a sum of parts."""
+
+    readings: int = 0
+    time_ns: int = 0
+    corrected_ns: int = 0
+
+    def add(self, other: _Part) -> None:
+        """Adds another part to this one."""
+        self.readings += other.readings
+        self.time_ns += other.time_ns
+        self.corrected_ns += other.corrected_ns
+
+
+@dataclass
 class _State:
     """Time of one stage, operation and layer."""
 
     key: tuple[Any, ...]
-    duration_ns: int
-    readings: Mapping[int, int]
-    """By number of the stack."""
-    times_ns: Mapping[int, int] = field(init=False)
+    whole: _Part
+    parts: Mapping[int, _Part]
+    """By number of the stack; empty: no reading fell into the state."""
 
-    def __post_init__(self) -> None:
-        self.times_ns = parts(self.duration_ns, self.readings) if self.readings else {}
+    @classmethod
+    def of(
+        cls, key: tuple[Any, ...], duration_ns: int, corrected_ns: int, readings: Mapping[int, int]
+    ) -> _State:
+        """A state whose times are divided over the stacks that readings found in it."""
+        whole = _Part(sum(readings.values()), duration_ns, corrected_ns)
+        if not readings:
+            return cls(key, whole, {})
+        times, corrected = (parts(ns, readings) for ns in (duration_ns, corrected_ns))
+        return cls(
+            key,
+            whole,
+            {each: _Part(readings[each], times[each], corrected[each]) for each in times},
+        )
 
     @property
     def operation(self) -> tuple[Any, ...]:
@@ -108,24 +156,31 @@ class _State:
 
     def interval(self, readings: int) -> tuple[int | None, ...]:
         """The interval of that part of the time which as many readings stand for."""
-        count = sum(self.readings.values())
-        return share(self.duration_ns, count, readings)[1:] if count else (0, self.duration_ns)
+        if not self.parts:
+            return 0, self.whole.time_ns
+        return share(self.whole.time_ns, self.whole.readings, readings)[1:]
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
         """The rows of `stack_time`."""
-        if not self.readings:
-            yield (None, *self.key, 0, self.duration_ns, None, None, 0, 0)
-        for number, readings in self.readings.items():
-            time_ns = self.times_ns[number]
-            yield (number or None, *self.key, readings, time_ns, *self.interval(readings), 0, 0)
+        if not self.parts:
+            whole = self.whole
+            yield (None, *self.key, 0, whole.time_ns, None, None, 0, 0, whole.corrected_ns)
+        for number, part in self.parts.items():
+            times = part.time_ns, *self.interval(part.readings)
+            yield (number or None, *self.key, part.readings, *times, 0, 0, part.corrected_ns)
 
 
 def _states(swept: Mapping[str, Any], tree: _Tree) -> list[_State]:
     readings: dict[Any, Counter[int]] = {}
     for *key, number, count in state_rows(swept["state_reading"], "stack", "readings"):
         readings.setdefault(tuple(key), Counter())[tree.same[number]] += count
-    times = state_times(swept["breakdown"])
-    return [_State(key, times_ns, readings.get(key, {})) for key, times_ns in times.items()]
+    times = state_times(swept["breakdown"], "duration_ns")
+    is_corrected = "corrected_ns" in swept["breakdown"]
+    corrected = state_times(swept["breakdown"], "corrected_ns") if is_corrected else times
+    return [
+        _State.of(key, time_ns, corrected[key], readings.get(key, {}))
+        for key, time_ns in times.items()
+    ]
 
 
 def _own_lines(states: Sequence[_State], tree: _Tree) -> dict[tuple[Any, ...], dict[_Line, None]]:
@@ -133,7 +188,7 @@ def _own_lines(states: Sequence[_State], tree: _Tree) -> dict[tuple[Any, ...], d
     own code, in any layer."""
     found: dict[tuple[Any, ...], dict[_Line, None]] = {}
     for each in states:
-        found.setdefault(each.operation, {}).update(dict.fromkeys(tree.own_lines(each.readings)))
+        found.setdefault(each.operation, {}).update(dict.fromkeys(tree.own_lines(each.parts)))
     return found
 
 
@@ -153,18 +208,17 @@ def _launches(launches: Launches, tree: _Tree) -> _Calls:
 def _call_rows(launches: _Calls) -> Iterable[tuple[Any, ...]]:
     """Of `stack_time`."""
     for (stage, operation, number), (calls, gpu_ns) in launches.items():
-        yield (number or None, stage, operation, _GPU, 0, 0, 0, 0, calls, gpu_ns)
+        yield (number or None, stage, operation, _GPU, 0, 0, 0, 0, calls, gpu_ns, 0)
 
 
 @dataclass
 class _Sums:
     """What a line has of one state."""
 
-    self_ns: int = 0
-    own_ns: int = 0
-    own_readings: int = 0
-    total_ns: int = 0
-    readings: int = 0
+    is_own: bool
+    innermost: _Part = field(default_factory=_Part)
+    own: _Part = field(default_factory=_Part)
+    total: _Part = field(default_factory=_Part)
 
 
 class _Tree:
@@ -198,40 +252,42 @@ class _Tree:
         Args:
             others: lines of the program's own code that have a row in any case.
         """
-        sums: dict[_Line, _Sums] = {line: _Sums() for line in others}
-        own: dict[_Line, bool] = dict.fromkeys(sums, True)
+        sums = self._sums(state, others)
+        waits = state.key[-1] == _WAIT
+        for line, each in sums.items():
+            interval = state.interval(each.own.readings) if each.is_own else (0, 0)
+            wait_ns = each.own.time_ns if waits else 0
+            corrected = (part.corrected_ns for part in (each.innermost, each.own, each.total))
+            yield (
+                *line, each.is_own, *state.key, each.total.readings, each.innermost.time_ns,
+                each.own.time_ns, *interval, each.total.time_ns, wait_ns, 0, 0, 0, *corrected,
+            )  # fmt: skip
+        rest_ns = state.whole.time_ns - sum(each.own.time_ns for each in sums.values())
+        if waits and rest_ns:
+            yield (*_NO_LINE, *state.key, 0, 0, 0, 0, 0, 0, rest_ns, 0, 0, 0, 0, 0, 0)
+
+    def _sums(self, state: _State, others: Iterable[_Line]) -> dict[_Line, _Sums]:
+        sums = {line: _Sums(is_own=True) for line in others}
 
         def of(number: int) -> _Sums:
             node = self.nodes[number]
-            own[node.line] = node.is_own
-            return sums.setdefault(node.line, _Sums())
+            return sums.setdefault(node.line, _Sums(node.is_own))
 
-        inside_ns = Counter(state.times_ns)
-        inside = Counter(state.readings)
-        for number in self._with_callers(state.readings):
+        inside: dict[int, _Part] = defaultdict(_Part)
+        for number, part in state.parts.items():
+            inside[number].add(part)
+        for number in self._with_callers(state.parts):
             if number in self._outermost:
-                of(number).total_ns += inside_ns[number]
-                of(number).readings += inside[number]
-            inside_ns[self.nodes[number].parent] += inside_ns[number]
-            inside[self.nodes[number].parent] += inside[number]
-        for number, readings in state.readings.items():
+                of(number).total.add(inside[number])
+            inside[self.nodes[number].parent].add(inside[number])
+        for number, part in state.parts.items():
             if number == _UNKNOWN:
                 continue
-            of(number).self_ns += state.times_ns[number]
-            innermost = self._innermost_own[number]
-            if innermost != _UNKNOWN:
-                of(innermost).own_ns += state.times_ns[number]
-                of(innermost).own_readings += readings
-        waits = state.key[-1] == _WAIT
-        for line, each in sums.items():
-            interval = state.interval(each.own_readings) if own[line] else (0, 0)
-            yield (
-                *line, own[line], *state.key, each.readings, each.self_ns, each.own_ns, *interval,
-                each.total_ns, each.own_ns if waits else 0, 0, 0, 0,
-            )  # fmt: skip
-        rest_ns = state.duration_ns - sum(each.own_ns for each in sums.values())
-        if waits and rest_ns:
-            yield (*_NO_LINE, *state.key, 0, 0, 0, 0, 0, 0, rest_ns, 0, 0, 0)
+            of(number).innermost.add(part)
+            innermost_own = self._innermost_own[number]
+            if innermost_own != _UNKNOWN:
+                of(innermost_own).own.add(part)
+        return sums
 
     def call_lines(self, launches: _Calls) -> Iterable[tuple[Any, ...]]:
         """Rows of `source_line` with CUDA calls."""
@@ -261,7 +317,7 @@ class _Tree:
             gpu_ns[line] += times[1]
         for line in {**total_ns, **calls}:
             exact = calls[line], gpu_ns[line], total_ns[line]
-            yield (*line, *state, _GPU, 0, 0, 0, 0, 0, 0, 0, *exact)
+            yield (*line, *state, _GPU, 0, 0, 0, 0, 0, 0, 0, *exact, 0, 0, 0)
 
     def _with_callers(self, numbers: Iterable[int]) -> list[int]:
         """Those stacks and their callers, what is called before its caller."""

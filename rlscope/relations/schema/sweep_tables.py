@@ -255,6 +255,10 @@ stack_time = columns.relation(
     ),
     columns.integer("self_low_ns", "lower end of the 95 % interval of self_ns"),
     columns.integer("self_high_ns", "upper end of the 95 % interval of self_ns"),
+    columns.integer(
+        "self_corrected_ns",
+        "self_ns without the overhead: the state's breakdown.corrected_ns, divided as its time",
+    ),
     columns.integer("calls", "CUDA calls of the stack, exact; in rows of layer gpu only"),
     columns.integer(
         "gpu_ns",
@@ -289,6 +293,9 @@ source_line = columns.relation(
         "wait_ns",
         "the part of own_ns in layer wait; without a file: what no line has of that layer",
     ),
+    columns.integer("self_corrected_ns", "self_ns without the overhead, as in stack_time"),
+    columns.integer("own_corrected_ns", "own_ns without the overhead"),
+    columns.integer("total_corrected_ns", "total_ns without the overhead"),
     columns.integer(
         "calls",
         "CUDA calls for which the line is the innermost one of the program's own code, exact; in "

@@ -112,20 +112,23 @@ def _frame(row: dict[str, Any], nowhere: dict[tuple[int | None, str], int]) -> i
 
 def _grid(rows: Rows) -> Grid:
     names = source_names.short(row["file"] for row in rows)
+    is_corrected = all(row["self_corrected_ns"] is not None for row in rows)
     return Grid(
         title="Table: lines that were innermost, those of libraries too",
-        columns=["line", "function", ">own time", ">share", "whose"],
+        columns=["line", "function", ">own time", ">share",
+                 *([">without recording"] if is_corrected else []), "whose"],
         rows=[
             [
                 units.visible(f"{names[row['file']]}:{row['line'] or '?'}"),
                 units.visible(row["function"]),
                 units.duration(row["self_ns"]),
                 units.share(row["self_ns"], row["loop_ns"]),
+                *([units.duration(row["self_corrected_ns"])] if is_corrected else []),
                 "program" if row["is_own"] else "library",
             ]
             for row in rows
         ],
-    )
+    )  # fmt: skip
 
 
 _NOTE = (

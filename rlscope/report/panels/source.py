@@ -120,7 +120,7 @@ def _lines(rows: Rows, places: dict[tuple[str, int], int]) -> Iterator[CodeLine]
 def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
     names = source_names.short(row["file"] for row in hot)
     has_gpu = any(row["gpu_ns"] for row in hot)
-    is_corrected = all(row["corrected_own_ns"] is not None for row in hot)
+    is_corrected = all(row["own_corrected_ns"] is not None for row in hot)
     return Grid(
         title="Table: the hottest lines of the program's own code",
         columns=["line", "function", ">own time", ">share", ">at least", ">at most",
@@ -134,7 +134,7 @@ def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
                 units.share(row["own_ns"], row["loop_ns"]),
                 units.share(row["own_low_ns"], row["loop_ns"]),
                 units.share(row["own_high_ns"], row["loop_ns"]),
-                *([units.duration(row["corrected_own_ns"])] if is_corrected else []),
+                *([units.duration(row["own_corrected_ns"])] if is_corrected else []),
                 units.duration(row["total_ns"]),
                 units.duration_or_blank(row["wait_ns"]),
                 *([units.duration_or_blank(row["gpu_ns"])] if has_gpu else []),
