@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -23,6 +24,7 @@ from rlscope.analysis.critical_loop import Loop, critical_loop
 from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.prices import Price
+from rlscope.rundir import experiments_file
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -35,6 +37,8 @@ COLUMNS = (
 )
 """Those of the relation."""
 
+# Part of a price that its interval has to each side at least: runs of one program differ.
+_LEAST_WIDTH = 0.1
 
 Run = Callable[[Experiment], Measured]
 """Runs an experiment."""
@@ -68,18 +72,20 @@ _advice: WeakKeyDictionary[Trace, Advice] = WeakKeyDictionary()
 def advice(trace: Trace) -> Advice:
     """What the rules find; they are asked once of a trace."""
     if trace not in _advice:
-        _advice[trace] = _asked(trace)
+        _advice[trace] = _asked(trace, _kept(trace))
     return _advice[trace]
 
 
 def measured(trace: Trace, run: Run) -> Advice:
     """What the rules find, with prices from the experiments that they name. From here on, this is
-    the advice on the trace."""
+    the advice on the trace. What was measured stays with the run, if that can be written."""
     outcomes: list[Measured] = []
 
     def noted(experiment: Experiment) -> Measured:
-        outcomes.append(run(experiment))
-        return outcomes[-1]
+        outcome = run(experiment)
+        outcomes.append(outcome)
+        _keep(trace, experiment, outcome)
+        return outcome
 
     _advice[trace] = replace(_asked(trace, noted), experiments=outcomes)
     return _advice[trace]
@@ -89,6 +95,42 @@ def finding_columns(trace: Trace) -> dict[str, list[Any]]:
     """The rows of the relation `finding`, by column."""
     rows = advice(trace).findings
     return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def _keep(trace: Trace, experiment: Experiment, outcome: Measured) -> None:
+    if outcome.left is None:
+        return
+    left = outcome.left.saving_ns, outcome.left.low_ns, outcome.left.high_ns
+    key = experiments_file.key_of(experiment.name, experiment.settings)
+    kept = experiments_file.Outcome(*left, outcome.program_s, outcome.advised_s)
+    with suppress(OSError):  # read-only, or full
+        experiments_file.append(trace.path, key, kept)
+
+
+def _kept(trace: Trace) -> Run:
+    """Gives what was measured before, as if it were measured now."""
+    known = experiments_file.read(trace.path)
+
+    def run(experiment: Experiment) -> Measured:
+        outcome = known.get(experiments_file.key_of(experiment.name, experiment.settings))
+        if outcome is None:
+            return Measured(experiment.name)
+        left = Price(outcome.left, outcome.left_low, outcome.left_high)
+        return Measured(experiment.name, left, outcome.program_s, outcome.advised_s)
+
+    return run
+
+
+def overlaps(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    """The ranks of findings, two by two, that can be about the same time: those of one operation,
+    or of all of the loop. Their prices do not add up."""
+    ranked = [row for row in rows if row["rank"] is not None]
+    return [
+        (one["rank"], other["rank"])
+        for place, one in enumerate(ranked)
+        for other in ranked[place + 1 :]
+        if None in (one["operation"], other["operation"]) or one["operation"] == other["operation"]
+    ]
 
 
 def _asked(trace: Trace, run: Run | None = None) -> Advice:
@@ -143,7 +185,7 @@ def _repriced(found: Finding, experiment: Experiment, outcome: Measured) -> Find
     won = (max(1 - each, 0) for each in (left.high_ns, left.saving_ns, left.low_ns))
     took = duration(outcome.program_s * 1e9), duration(outcome.advised_s * 1e9)
     said = (
-        f"Measured on this machine: {took[0]} in the program's way, {took[1]} in the advised way."
+        f"Measured by an experiment: {took[0]} in the program's way, {took[1]} in the advised way."
     )
     price = experiment.whole.part(*won)
     if found.price is not None:  # the run itself bounds what can be won
@@ -157,19 +199,21 @@ def _priced(found: Finding, loop: Loop) -> Row:
     if found.price is None:
         empty = ("saving_ns", "saving_low_ns", "saving_high_ns", "saving_share", "run_speedup")
         return dict.fromkeys(empty) | {"once_ns": round(found.once_ns)}
-    price = found.price.within(loop.loop_ns)
+    whole_ns = loop.loop_ns + found.outside_ns
+    price = found.price
+    if not math.isfinite(price.high_ns - price.low_ns):
+        raise ValueError(f"a price that is no number: {price}")
+    if not price.low_ns <= price.saving_ns <= price.high_ns:
+        raise ValueError(f"a price outside of its interval: {price}")
+    price = price.widened(_LEAST_WIDTH).within(whole_ns)
     if not found.ends_starving and finding_verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
         price = replace(price, low_ns=min(price.low_ns, 0))
-    if not math.isfinite(price.high_ns - price.low_ns):
-        raise ValueError(f"a price that is no number: {found.price}")
-    if not price.low_ns <= price.saving_ns <= price.high_ns:
-        raise ValueError(f"a price outside of its interval: {found.price}")
     saving_ns, low_ns, high_ns = (max(each, 0) for each in asdict(price).values())
     return {
         "saving_ns": round(saving_ns),
         "saving_low_ns": round(low_ns),
         "saving_high_ns": round(high_ns),
-        "saving_share": saving_ns / loop.loop_ns,
+        "saving_share": saving_ns / whole_ns,
         "run_speedup": loop.run_ns / max(loop.run_ns - high_ns, 1),
         "once_ns": None,
     }

@@ -68,6 +68,9 @@ class Finding:
     ends_starving: bool = False
     """Whether the fix gives a loop that waits for others its work sooner. Other prices of such a
     loop begin at 0."""
+    outside_ns: int = 0
+    """The part of the price that is no time of the loop, as compilations are: its share is of the
+    loop and of this."""
     once_ns: int = 0
     operation: str | None = None
     file: str | None = None

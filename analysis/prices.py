@@ -51,6 +51,15 @@ class Price:
         above = math.hypot(self.high_ns - self.saving_ns, other.high_ns - other.saving_ns)
         return _around(self.saving_ns + other.saving_ns, below, above)
 
+    def widened(self, part: float) -> Price:
+        """With ends that are at least such a part of it away from it."""
+        most_ns, least_ns = (1 + part) * self.saving_ns, (1 - part) * self.saving_ns
+        return Price(self.saving_ns, min(self.low_ns, least_ns), max(self.high_ns, most_ns))
+
+    def at_least(self, least_ns: float) -> Price:
+        """No less than so much."""
+        return Price(*(max(each, least_ns) for each in (self.saving_ns, self.low_ns, self.high_ns)))
+
     def within(self, most_ns: float) -> Price:
         """At most so much."""
         return Price(*(min(each, most_ns) for each in (self.saving_ns, self.low_ns, self.high_ns)))

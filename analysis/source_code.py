@@ -97,21 +97,49 @@ class Source:
             for node in self._around(line)
         )
 
-    def is_in_for(self, line: int) -> bool:
-        """Whether a line is executed again and again in a `for` of its function."""
-        found = False
+    def depth_of(self, line: int) -> int:
+        """In how many `for`s of its function, one in the other, a line is executed again and
+        again."""
+        depth = 0
         for node in self._around(line):
             if isinstance(node, _SCOPES):
-                found = False
+                depth = 0
             elif isinstance(node, ast.For):
-                found = found or line > node.lineno
-        return found
+                depth += line > node.lineno
+        return depth
+
+    def is_chain(self, line: int) -> bool:
+        """Whether the innermost loop around a line cannot call what it calls in one go. Either a
+        pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
+        loops over, as in layer(x) for each layer."""
+        loop: ast.AST | None = None
+        for node in self._around(line):
+            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                loop = node
+        if loop is None:
+            return False
+        looped = _looped_names(loop)
+        for node in self._around(line):
+            value = getattr(node, "value", None)
+            calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+            if isinstance(node, ast.expr) and any(_name_of(each.func) in looped for each in calls):
+                return True
+            if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                given = _variables(each for call in calls for each in call.args)
+                if (_variables(targets) & given) - looped:
+                    return True
+        return False
 
     def computes(self, line: int) -> bool:
-        """Whether a statement in a line does arithmetic."""
+        """Whether a statement in a line does arithmetic. One that makes an object of a class does
+        that, and its arguments are nothing beside."""
+        nodes = [*self._around(line)]
+        if any(isinstance(node, ast.Call) and _name_of(node.func)[:1].isupper() for node in nodes):
+            return False
         return any(
             isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC)
-            for node in self._around(line)
+            for node in nodes
         )
 
     def updates_parameters(self, line: int) -> bool:
@@ -209,6 +237,25 @@ def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
     found: dict[int, float] = {}
     for row in rows:
         found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
+    return found
+
+
+def _looped_names(loop: ast.AST) -> set[str]:
+    """The variables of a loop, or of a comprehension."""
+    parts = getattr(loop, "generators", [loop])
+    return _variables(part.target for part in parts if hasattr(part, "target"))
+
+
+def _variables(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables and attributes, but nothing that is an entry of a list or an array."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Subscript):
+            continue
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            found.add(ast.unparse(node))
+        else:
+            found |= _variables(ast.iter_child_nodes(node))
     return found
 
 

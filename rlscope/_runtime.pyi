@@ -118,11 +118,17 @@ def watch_in_place(event: str, function: object, /) -> bool:
 def watch_mixins(root: type, /) -> bool:
     """A "mixin" called on an object of this class is a simulation; False: there are too many."""
 
-def find_environments(finder: Callable[[], object], found: Callable[[type], object], /) -> None:
+def find_environments(
+    finder: Callable[[], object],
+    found: Callable[[type], object],
+    is_transition: Callable[[object], bool],
+    /,
+) -> None:
     """Calls `finder` before the first forward of a process that has no environment then.
 
     Calls `found` with a class whose calls of events "own step" show that it is one. From then on
-    they are simulations. Only the first call counts.
+    they are simulations. Before the first forward, `is_transition` of what these calls return
+    decides. Only the first call counts.
     """
 
 def watch_compiled(function: object, /) -> bool:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis import groups
+from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions, written_beside
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+_SAVING = "saving"
 # Functions of libraries that write a state: one library is one row.
 _SAVES = (
     r".*/torch/serialization\.py:save",
@@ -28,8 +30,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, _SAVES)
     if found is None:
         return
+    # All of the operation that rlscope finds for it is exact.
+    time = found.time.at_least(_saving_ns(trace, loop))
     # Files are often renamed, flushed or removed by the lines around.
-    time = found.time.plus(written_beside(trace, loop, (found.file, found.line)))
+    time = time.plus(written_beside(trace, loop, (found.file, found.line)))
     yield Finding(
         title=f"saving takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in functions that save. "
@@ -42,6 +46,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         file=found.file,
         line=found.line,
     )
+
+
+def _saving_ns(trace: Trace, loop: Loop) -> int:
+    """Time of the loop in operations that save."""
+    paths = groups.paths_in(trace, loop.process_id, _SAVING)
+    rows = states(trace, loop).to_dicts()
+    return sum(row["duration_ns"] for row in rows if row["operation"] in paths)
 
 
 RULE = Rule(_find)

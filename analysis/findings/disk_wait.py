@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/disk_wait"
+# By how much longer the code after a wait takes: it finds the caches cold, and the CPU asleep.
+_WAKING = Price(25_000, 0, 50_000)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -26,6 +28,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         wait_ns = row["wait_ns"]
         beside = _written(trace, loop, row)
         price = Price(wait_ns, 0.9 * wait_ns, wait_ns).plus(beside)
+        price = price.plus(_WAKING.times(row["sleeps"]))
         yield Finding(
             title=f"writing to the disk takes {share(price.saving_ns, loop.loop_ns)} of the loop",
             evidence=f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/element_loop"
+# What operations on arrays win of a loop, and of one in another: the passes multiply there.
+_PLAIN = (0.25, 0.5, 1.0)
+_NESTED = (0.6, 0.9, 1.0)
 Row = Mapping[str, Any]
 
 
@@ -40,11 +43,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Compute with whole arrays: NumPy does what all passes do in one call. Or compile "
             "the function with Numba.",
             no_effect="Little effect where each pass needs what the one before made.",
-            price=time.part(0.6, 0.8, 1.0),
+            price=time.part(*(_NESTED if _is_nested(trace, lines) else _PLAIN)),
             operation=first["operation"],
             file=first["file"],
             line=first["line"],
         )
+
+
+def _is_nested(trace: Trace, lines: Sequence[Row]) -> bool:
+    """Whether most of the time is in loops of loops."""
+    nested_ns = sum(
+        row["own_ns"] for row in lines if source_of(trace, row["file"]).depth_of(row["line"]) > 1
+    )
+    return verdicts.is_most(nested_ns, sum(row["own_ns"] for row in lines))
 
 
 def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -54,7 +65,7 @@ def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[R
     for row in rows:
         source = source_of(trace, row["file"])
         asked = {key: row[key] for key in ("file", "line", "operation")}
-        if source.is_in_for(row["line"]) and own_loop(trace, loop, **asked) is not None:
+        if source.depth_of(row["line"]) and own_loop(trace, loop, **asked) is not None:
             place = row["file"], source.function_at(row["line"]), row["operation"]
             found.setdefault(place, []).append(row)
     yield from found.values()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import Price, exact
@@ -60,11 +60,13 @@ def _experiment(
 
 def _price(row: Mapping[str, Any]) -> Price:
     """One thread waits for no other, but does their work, too: between a quarter of the waits and
-    all of them. At most it also wins back the CPU time that the others take from it."""
+    all of them. Where operators wait for most of their time, little of it is work. At most one
+    thread also wins back the CPU time that the others take from it."""
     blocked_ns = row["blocked_ns"]
     least_ns = max(blocked_ns - math.sqrt(row["below_ns2"]), 0)
     most_ns = min(max(blocked_ns, row["others_ns"]), row["framework_ns"])
-    return Price(blocked_ns / 2, least_ns / 4, most_ns)
+    is_most = verdicts.is_most(blocked_ns, row["framework_ns"])
+    return Price(blocked_ns if is_most else blocked_ns / 2, least_ns / 4, most_ns)
 
 
 def _place(trace: Trace, loop: Loop) -> tuple[str | None, int | None]:

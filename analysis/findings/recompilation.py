@@ -31,6 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Give it the same shapes each time (pad batches), or compile it for all shapes "
             "(dynamic=True).",
             no_effect="No effect once all shapes have been met: a longer run pays it once.",
+            outside_ns=round(again_ns),
             price=Price(again_ns, again_ns * 0.8, again_ns),
             file=row["file"],
             line=row["line"],

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/serialization"
+_RECEIVES = frozenset("get get_nowait load loads read recv recv_bytes recv_pyobj".split())
 # What a brief message there and back costs instead, which says that the memory is ready.
 _SIGNAL = Price(100_000, 0, 200_000)
 
@@ -38,6 +40,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             operation=row["operation"],
             layers=("wait",),
         )
+        found.sort(key=lambda line: not _receives(trace, line))
         yield Finding(
             title=f"messages between processes take {duration(moved_ns)}",
             evidence=f"Pickling takes {duration(pickled_ns)}, and the loop waits "
@@ -53,6 +56,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             operation=None if row["operation"] == "(none)" else row["operation"],
             **lines.place_of(found),
         )
+
+
+def _receives(trace: Trace, line: Mapping[str, Any]) -> bool:
+    """Whether a line of the program takes a message. One that sends it waits for its reader."""
+    return source_of(trace, line["file"]).calls_any(line["line"], _RECEIVES)
 
 
 RULE = Rule(_find)

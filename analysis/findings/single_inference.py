@@ -11,7 +11,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import own_loop
+from rlscope.analysis.source_code import own_loop, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -60,11 +60,14 @@ def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment |
 
 def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
     """The line, in a loop of the program, that leads to most calls of the whole network: its layers
-    are called in turn anyway. The loop can be that of a caller."""
+    are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
+    call, because each needs what the one before made, or calls another network."""
     asked = {"process_id": loop.process_id, "operation": found.operation}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
     for row in rows:
         place = row["file"], row["line"]
+        if source_of(trace, place[0]).is_chain(place[1]):
+            return None
         if own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
             most = finding_verdicts.is_most_of_calls(row["total_ns"], rows[0]["total_ns"])
             return place if most else None

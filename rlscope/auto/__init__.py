@@ -198,6 +198,7 @@ def begin(operations: bool = True) -> None:
             runtime.find_environments(
                 _handler("rlscope.auto.own_environments:look"),
                 _handler("rlscope.auto.own_environments:found"),
+                _is_transition,
             )
             words = BUFFER_WORDS + tuple(
                 name.rpartition(".")[2] for _, name in named_environments()
@@ -234,6 +235,12 @@ def is_automatic() -> bool:
 
 def _is_named_only(name: str, handlers: "dict[str, Handler | tuple[Handler] | None]") -> bool:
     return isinstance(_watched.get(name), tuple) and not isinstance(handlers[name], tuple)
+
+
+def _is_transition(result: object) -> bool:
+    from rlscope.auto.own_environments import is_transition
+
+    return is_transition(result)
 
 
 def _plain() -> None:

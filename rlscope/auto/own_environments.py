@@ -1,8 +1,9 @@
 """Environments of no known library: a class with a `step` and a `reset` may be one.
 
-If a process calls a module before it has an environment, such classes are watched from then on, and
-what their steps do decides (csrc/python/runtime_module/own_environments.h). A program can also name
-its class, by rls.environment() or `rls-prof --environment`.
+Such classes of the program's own code are watched as soon as they are made. If a process calls a
+module before it has an environment, those of libraries are watched from then on, too. What their
+steps do decides (csrc/python/runtime_module/own_environments.h). A program can also name its class,
+by rls.environment() or `rls-prof --environment`.
 """
 
 import sys
@@ -13,9 +14,14 @@ from typing import Any
 from rlscope.auto import ENVIRONMENT_METHODS, ROWS, is_automatic, named_environments, rules
 from rlscope.auto.calls import watch_method
 from rlscope.auto.environments import is_environment, watch_environments
+from rlscope.capture import native
+from rlscope.rundir.own_code import is_own
 
 # Libraries whose classes with these methods are known not to be environments, or are watched.
 _LIBRARIES = {name.partition(".")[0] for name in ROWS} | {"numpy", "rlscope"}
+# As NumPy's dtype.kind has them.
+_FLOAT, _TRUTH = "f", "b"
+_NUMBERS = frozenset((_FLOAT, "i", "u"))
 _waiting: "list[ref[type]]" = []
 _looks = False
 
@@ -43,7 +49,7 @@ def watch(owner: type) -> None:
         watch_class(owner)
     elif not _may_simulate(owner):
         return
-    elif _looks:
+    elif _looks or _is_of_program(owner):
         _watch(owner)
     else:
         _waiting.append(ref(owner))
@@ -61,6 +67,7 @@ def look() -> None:
 
 def found(owner: type) -> None:
     """The steps of a class are an environment's."""
+    native.record_collections()
     name = f"{owner.__module__}.{owner.__qualname__}"
     rules.watches("simulation", name)
     for base in owner.__mro__:
@@ -68,6 +75,34 @@ def found(owner: type) -> None:
             watch_method("closing", base, "close")
             rules.watches("closing", f"{name}.close")
             return
+
+
+def is_transition(result: object) -> bool:
+    """Whether a step returned what Gym's do: what it observed, then a reward or an array of them,
+    then whether the episode is over, of each environment. At most two things more may follow."""
+    if not isinstance(result, tuple) or not 3 <= len(result) <= 5:
+        return False
+    rewards, ends = (_kind(each) for each in result[1:3])
+    return rewards in _NUMBERS and ends == _TRUTH
+
+
+def _kind(value: object) -> str:
+    """Of a list: that of its first item. Empty: neither number nor truth value."""
+    if isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    if isinstance(value, bool):
+        return _TRUTH
+    if isinstance(value, (int, float)):
+        return _FLOAT
+    # No code of the program may run here, as it would if it has an attribute `dtype`.
+    return str(value.dtype.kind) if type(value).__module__ == "numpy" else ""  # type: ignore[attr-defined]
+
+
+def _is_of_program(owner: type) -> bool:
+    """Whether a class is the program's own; one that is typed has no file."""
+    module = sys.modules.get(owner.__module__)
+    file = getattr(module, "__file__", None)
+    return owner.__module__ == "__main__" if file is None else is_own(str(file))
 
 
 def _may_simulate(owner: type) -> bool:

@@ -42,7 +42,7 @@ class Interception:
         self.reason = reason
         """Why it is not the engine that was asked for; empty if it is."""
         self._watched: Watched | None = None
-        self._has_watched = False
+        self._notes_collections = False
         self._after_watching: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -64,7 +64,7 @@ class Interception:
         """Puts every pointer back, or ends listening."""
         if self.engine == OFF:
             return
-        if self._has_watched:
+        if self._notes_collections:
             from rlscope.capture import garbage
 
             garbage.end()
@@ -93,11 +93,7 @@ class Interception:
         new = self._libraries().update(sys.modules)
         if not new:
             return False
-        if not self._has_watched:
-            from rlscope.capture import garbage
-
-            self._has_watched = True
-            garbage.begin()
+        self.record_collections()
         for pattern, layer in new:
             runtime.intercept_watch(pattern, layer)
         if self.engine == MONITORING:
@@ -105,6 +101,14 @@ class Interception:
         for function in self._after_watching:
             function()
         return True
+
+    def record_collections(self) -> None:
+        """From now on collections of garbage are recorded."""
+        if not self._notes_collections:
+            from rlscope.capture import garbage
+
+            self._notes_collections = True
+            garbage.begin()
 
     def name(self, layer: str, module: str) -> None:
         """Adds a library that the program names; it may be loaded already."""
@@ -195,6 +199,12 @@ def layer(layer: str, module: str) -> None:
     """Counts the native code of `module` as `layer`, if this process intercepts anything."""
     if _interception is not None and _interception.engine != OFF:
         _interception.name(layer, module)
+
+
+def record_collections() -> None:
+    """From now on collections of garbage are recorded, if this process intercepts anything."""
+    if _interception is not None and _interception.engine != OFF:
+        _interception.record_collections()
 
 
 def after_watching(function: "Callable[[], None]") -> None:

@@ -73,6 +73,7 @@ def _measure(trace: Trace, python: str) -> None:
     from rlscope.analysis import advice
     from rlscope.analysis.finding import Experiment, Measured
     from rlscope.experiments import running
+    from rlscope.report import catalogue
     from rlscope.terminal import status_line
 
     with status_line.progress() as line:
@@ -82,3 +83,4 @@ def _measure(trace: Trace, python: str) -> None:
             return running.measure(experiment, python)
 
         advice.measured(trace, run_shown)
+    catalogue.keep_headline(trace)

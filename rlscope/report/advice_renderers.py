@@ -104,6 +104,7 @@ def as_object(trace: Trace) -> dict[str, Any]:
         "answer": answer.read(trace, most=0).sentence,
         "loop": None if found.loop is None else vars(found.loop),
         "findings": list(found.findings),
+        "overlaps": advice.overlaps(found.findings),
         "failed_rules": [vars(each) for each in found.failures],
         "experiments": [_experiment(each) for each in found.experiments],
     }

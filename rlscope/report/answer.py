@@ -233,18 +233,8 @@ def _code(trace: Trace, row: Row) -> list[CodeLine]:
 
 
 def _overlap(rows: Sequence[Row]) -> str:
-    """Which findings can be about the same time: those of one operation, or of all of the loop."""
-    ranked = [row for row in rows if row["rank"] is not None]
-    same = next(
-        (
-            (one["rank"], other["rank"])
-            for place, one in enumerate(ranked)
-            for other in ranked[place + 1 :]
-            if None in (one["operation"], other["operation"])
-            or one["operation"] == other["operation"]
-        ),
-        None,
-    )
+    """Which findings can be about the same time."""
+    same = next(iter(advice.overlaps(rows)), None)
     if same is None:
         return ""
     return (

@@ -18,6 +18,7 @@ from typing import Any
 from rlscope.errors import DirectoryInUse
 from rlscope.rundir import (
     claim,
+    experiments_file,
     kept_iterations,
     own_files,
     process_log,
@@ -49,6 +50,7 @@ _RESULTS = {
     "machine.jsonl": b'{"time_ns": ',
     unrecorded_file.FILE: unrecorded_file.BEGINNING,
     source_files.FILE: source_files.BEGINNING,
+    experiments_file.FILE: experiments_file.BEGINNING,
     "rlscope_calibration.json": b'{\n "method": "`rlscope calibrate`',
     "report.html": b'<meta name="generator" content="rlscope ',
     "report.json": b'{\n "headline": {',

@@ -17,6 +17,7 @@ _HEADING = (
     "|---|---|---|---|---|---|---|---|"
 )
 
+_PERCENT = re.compile(r"(-?\d+)%")
 _HELD_OUT = "Programs that were written after the rules:"
 
 
@@ -102,9 +103,18 @@ def _score(cells: list[list[str]]) -> str:
     return (
         f"The cause comes first in {right(2, planted)} programs, at the right line in "
         f"{right(3, planted)}. Its price is within {MOST_OFF:.0%} in {right(6, planted)}. "
+        f"{_coverage(planted)} "
         f"The twin is not blamed for it in {right(7, planted)}. Programs without a cause get no "
         f"advice in {right(2, [each for each in cells if each not in planted])}."
     )
+
+
+def _coverage(cells: list[list[str]]) -> str:
+    """How often an interval holds what was measured, to a whole percent as the table shows both."""
+    numbers = (_PERCENT.findall(f"{each[4]} {each[5]}") for each in cells if each[6])
+    shares = [tuple(map(int, each)) for each in numbers if len(each) == 4]
+    held = sum(low <= measured <= high for _, low, high, measured in shares)
+    return f"The interval holds what was measured in {held} of {len(shares)}."
 
 
 def _rows(text: str) -> dict[str, str]:

@@ -191,3 +191,26 @@ def test_the_spread_of_iterations_leaves_out_those_that_are_not_usual():
     assert (found["iterations"], found["mean_ns"], found["unusual"]) == (4, 100, 1)
     assert found["deviation_ns"] == pytest.approx(math.sqrt(800 / 3))
     assert spread(rows, loop, operation="update", layers=["wait"])["mean_ns"] == 0
+
+
+def test_findings_of_one_operation_overlap(rules):
+    rules(
+        one=[finding(seconds(3, 2.7, 3.5), operation="update")],
+        two=[finding(seconds(2, 1.8, 2.5), operation="inference")],
+        three=[finding(seconds(1, 0.9, 1.5), operation="update")],
+        four=[finding(seconds(0.5, 0.4, 0.6))],
+    )
+    rows = advice.advice(trace()).findings
+    assert advice.overlaps(rows) == [(1, 3), (1, 4), (2, 4), (3, 4)]
+
+
+def test_an_interval_is_a_tenth_of_the_price_to_each_side_at_least(rules):
+    rules(one=[finding(seconds(2, 2, 2))])
+    (row,) = advice.advice(trace()).findings
+    assert (row["saving_low_ns"], row["saving_high_ns"]) == (1.8 * SECOND, 2.2 * SECOND)
+
+
+def test_a_share_is_of_the_loop_and_of_what_lies_outside(rules):
+    rules(one=[finding(seconds(10, 9, 11), outside_ns=10 * SECOND)])
+    (row,) = advice.advice(trace()).findings
+    assert row["saving_share"] == pytest.approx(0.5)

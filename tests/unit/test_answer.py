@@ -196,6 +196,7 @@ def test_json_and_text_hold_any_name(rules, name):
     assert [row["title"] for row in found["findings"]] == [f"{name} is slow"]
     assert found["findings"][0]["rank"] == 1
     assert found["loop"]["loop_ns"] == 10 * SECOND
+    assert found["overlaps"] == []
     assert [each["rule"] for each in found["failed_rules"]] == [name]
     shown = advice_renderers.text(run, width=100, unicode=True)  # type: ignore[arg-type]
     assert all(line.isprintable() for line in shown.split("\n"))

@@ -45,7 +45,7 @@ def test_the_line_that_led_to_the_function_is_named(name, operation, function):
     trace = loop_rows(
         Time(operation, "framework", 3 * SECOND, 7, callers),
         Time(operation, "python", SECOND, 9, callers),
-        Time(operation, "python", SECOND, 11),
+        Time("(none)", "python", SECOND, 11),
     )
     (finding,) = found(rule(name), trace)
     assert (finding.file, finding.line, finding.operation) == (FILE, 7, operation)

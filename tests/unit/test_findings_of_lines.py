@@ -143,6 +143,7 @@ def forces(places):
     for place in places:
         total += place * place
         self.seen.append(place)
+        self.seen.append(Place(place + 1))
     while total > 1:
         total = total / 2
     return total * 2
@@ -159,15 +160,26 @@ def test_a_loop_that_computes_with_numbers_is_named():
     (finding,) = found(element_loop.RULE, computing(3))
     assert (finding.file, finding.line, finding.operation) == (FILE, 3, "simulation")
     assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.8 * 3 * SECOND)
+    assert finding.price.saving_ns == pytest.approx(0.5 * 3 * SECOND)
+
+
+def test_passes_of_a_loop_in_a_loop_multiply():
+    text = "for one in all:\n    for other in all:\n        total += one * other\n"
+    trace = loop_rows(
+        Time("simulation", "python", 3 * SECOND, 3), entries={"simulation": 1000}, text=text
+    )
+    (finding,) = found(element_loop.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
 
 
 @pytest.mark.parametrize(
     "silent",
     [
         {"line": 4},  # no arithmetic
-        {"line": 6},  # a recursion that ends when it ends
-        {"line": 7},  # in no loop
+        {"line": 7},  # a recursion that ends when it ends
+        {"line": 8},  # in no loop
+        {"line": 5},  # makes objects
         {"line": 3, "layer": "framework"},  # a loop over tensors
         {"line": 3, "entries": 100_000},  # a few numbers in each of many steps
     ],
@@ -289,6 +301,17 @@ def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
         native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
     )
     assert [each.line for each in found(single_inference.RULE, trace)] == lines
+
+
+@pytest.mark.parametrize("text", ["for layer in layers:\n    x = layer(x)\n"])
+def test_layers_in_a_row_are_one_network(text):
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert found(single_inference.RULE, trace) == []
 
 
 def test_a_loop_around_a_function_that_calls_the_network_is_one():

@@ -80,6 +80,15 @@ def test_a_miss_is_bold(findings, twin, missed):
     assert {place for place, cell in enumerate(cells) if cell.startswith("**")} == missed
 
 
+@pytest.mark.parametrize(("share", "held"), [(0.5, 1), (0.8, 0)])
+def test_the_page_says_how_often_intervals_hold(share, held):
+    twins = Twins(
+        "step_journal", (2.0,), (1.0,), (finding("disk_wait", line=LINE, share=share),), ()
+    )
+    text = "<!-- measured: planted -->\n<!-- end -->\n"
+    assert f"was measured in {held} of 1." in page.renewed(text, [page.row(twins)], "")
+
+
 def test_rows_of_other_programs_stay():
     text = "<!-- measured: planted -->\n<!-- end -->\n"
     first = page.renewed(text, ["| step_journal | a | b | c | d | e | f | g |"], "Then.")

@@ -54,6 +54,26 @@ def test_which_lines_are_in_a_comprehension(line, inside):
     assert PROGRAM.is_in_comprehension(line) is inside
 
 
+@pytest.mark.parametrize(
+    ("text", "chain"),
+    [
+        ("for layer in layers:\n  x = layer(x)", True),
+        ("for layer in layers:\n  x += layer(x)", True),
+        ("for t in range(3):\n  self.h = self.cell(x[t], self.h)", True),
+        ("for net in nets:\n  net(x)", True),
+        ("y = [\n  net(x) for net in nets]", True),
+        ("for o in seen:\n  a = net(o)", False),
+        ("for o in seen:\n  out = out + [net(o)]", False),
+        ("for i in all:\n  a, h[i] = net(o[i], h[i])", False),
+        ("for o, h in all:\n  a, h = net(o, h)", False),
+        ("y = [\n  net(x) for x in seen]", False),
+        ("\nx = net(x)", False),
+    ],
+)
+def test_what_cannot_be_one_call(text, chain):
+    assert Source(ast.parse(text)).is_chain(2) is chain
+
+
 @pytest.mark.parametrize(("line", "under"), [(11, True), (14, True), (7, False)])
 def test_what_a_line_is_under(line, under):
     assert PROGRAM.is_under(line, {"no_grad", "inference_mode"}) is under

@@ -2,9 +2,11 @@
 -- owner is in. Waits of threads beside it have no time in the breakdown.
 --   wait_ns      time of the operation's waits for a disk that the loop spends in layer wait
 --   count        such waits; function: the one that waits most
+--   sleeps       those of functions that wait for 50 us or more at a time, as far as the loop is in them
 --   file, line   the program's own line that waits most in this operation; NULL: not known
 WITH _wait AS (
   SELECT operation, SUM(count) AS count, SUM(duration_ns) AS duration_ns,
+    COALESCE(SUM(count) FILTER (duration_ns >= 50000 * count), 0) AS sleeps,
     SUM(self_ns) AS self_ns,
     ARG_MAX(function, duration_ns) AS function
   FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind = 'disk' GROUP BY operation
@@ -19,6 +21,7 @@ WITH _wait AS (
   QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(own_ns) DESC, file, line) = 1
 )
 SELECT operation, CAST(LEAST(self_ns, waiting_ns) AS BIGINT) AS wait_ns,
+  CAST(sleeps * LEAST(self_ns, waiting_ns) / GREATEST(self_ns, 1) AS BIGINT) AS sleeps,
   CAST(count AS BIGINT) AS count, function, file, line
 FROM _wait JOIN _state USING (operation) LEFT JOIN _line USING (operation)
 ORDER BY wait_ns DESC, operation

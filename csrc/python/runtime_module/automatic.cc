@@ -105,13 +105,15 @@ PyObject* WatchMixins(PyObject*, PyObject* root) {
   return nullptr;
 }
 
-// find_environments(finder, told).
+// find_environments(finder, told, is_transition).
 PyObject* FindEnvironments(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2 || !PyCallable_Check(arguments[0]) || !PyCallable_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "takes two functions");
+  const bool are_functions = count == 3 && PyCallable_Check(arguments[0]) &&
+                             PyCallable_Check(arguments[1]) && PyCallable_Check(arguments[2]);
+  if (!are_functions) {
+    PyErr_SetString(PyExc_TypeError, "takes three functions");
     return nullptr;
   }
-  SetEnvironmentFinder(arguments[0], arguments[1]);
+  SetEnvironmentFinder(arguments[0], arguments[1], arguments[2]);
   Py_RETURN_NONE;
 }
 

@@ -218,7 +218,9 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
     const PolicyCalls before = track->policy_calls();
     PyObject* result = call();
     const bool given = PyVectorcall_NARGS(flagged_count) > 1 || keywords != nullptr;
-    if (event == Event::kOwnStep) own->Judge(before, track->policy_calls(), given, result);
+    if (event == Event::kOwnStep) {
+      own->Judge(before, track->policy_calls(), given, !has_environment, result);
+    }
     return result;
   }
   PyObject* result = nullptr;

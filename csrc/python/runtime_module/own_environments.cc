@@ -13,12 +13,15 @@ OwnClass classes[kMostClasses];
 int class_count = 0;
 PyObject* finder = nullptr;  // null: none, or it was called
 PyObject* told = nullptr;
+PyObject* is_transition = nullptr;
 
-// The program does not see a failure, nor a pending exception of its own disappear.
-void CallQuietly(PyObject* callable, PyObject* argument) {
+// Whether the answer is true. The program does not see a failure, nor a pending exception of its
+// own disappear.
+bool CallQuietly(PyObject* callable, PyObject* argument) {
   const native_calls::ErrorAside aside;
   const Owned done(argument == nullptr ? PyObject_CallNoArgs(callable)
                                        : PyObject_CallOneArg(callable, argument));
+  return done.get() == Py_True;
 }
 
 // Nothing, a number and a text are none: what else has a step returns those.
@@ -29,7 +32,7 @@ bool MayBeObservation(PyObject* result) {
 
 }  // namespace
 
-void OwnClass::Judge(const PolicyCalls& before, const PolicyCalls& after, bool given,
+void OwnClass::Judge(const PolicyCalls& before, const PolicyCalls& after, bool given, bool is_first,
                      PyObject* result) {
   if (result == nullptr || !is_open()) return;
   const bool calls_policy = after.forwards != before.forwards || after.updates != before.updates;
@@ -40,9 +43,18 @@ void OwnClass::Judge(const PolicyCalls& before, const PolicyCalls& after, bool g
   if (has_stepped_ && before.forwards != forwards_) ++alternations_;
   has_stepped_ = true;
   forwards_ = after.forwards;
-  if (alternations_ < kEnough) return;
+  const bool has_policy = after.forwards != 0 || after.updates != 0;
+  if (is_first && !has_policy && ReturnsTransition(result)) ++transitions_;
+  if (alternations_ < kEnough && transitions_ < kEnoughTransitions) return;
   verdict_ = Verdict::kEnvironment;
   if (told != nullptr) CallQuietly(told, reinterpret_cast<PyObject*>(type_));
+}
+
+// A class is asked until it says no.
+bool OwnClass::ReturnsTransition(PyObject* result) {
+  if (returns_other_ || is_transition == nullptr) return false;
+  returns_other_ = !CallQuietly(is_transition, result);
+  return !returns_other_;
 }
 
 OwnClass* FindOwnClass(PyTypeObject* type) {
@@ -56,10 +68,11 @@ OwnClass* FindOwnClass(PyTypeObject* type) {
   return own;
 }
 
-void SetEnvironmentFinder(PyObject* finds, PyObject* found) {
+void SetEnvironmentFinder(PyObject* finds, PyObject* found, PyObject* transition) {
   if (told != nullptr) return;
   finder = Py_NewRef(finds);
   told = Py_NewRef(found);
+  is_transition = Py_NewRef(transition);
 }
 
 void LookForEnvironments() {

@@ -9,6 +9,8 @@
 
 namespace rlscope::python {
 
+extern bool has_environment;  // of the process, which has stepped or reset one
+
 // How often a thread called modules and compiled functions, and how often it learned.
 struct PolicyCalls {
   uint64_t forwards = 0;
@@ -20,29 +22,38 @@ class OwnClass {
   bool is_environment() const { return verdict_ == Verdict::kEnvironment; }
   bool is_open() const { return verdict_ == Verdict::kOpen; }
   // A step has ended. An environment's is given an action, returns an observation, does not call
-  // the policy itself, and the policy is called between two of them: three such steps decide.
-  //   given    the step has an argument
-  //   result   null if it raised
-  void Judge(const PolicyCalls& before, const PolicyCalls& after, bool given, PyObject* result);
+  // the policy itself, and the policy is called between two of them: three such steps decide. Of a
+  // policy that is no module, three results in a row that look like an environment's do.
+  //   given      the step has an argument
+  //   is_first   the process has no environment
+  //   result     null if it raised
+  void Judge(const PolicyCalls& before, const PolicyCalls& after, bool given, bool is_first,
+             PyObject* result);
 
  private:
   enum class Verdict : uint8_t { kOpen, kEnvironment, kOther };
   friend OwnClass* FindOwnClass(PyTypeObject* type);
   static constexpr int kEnough = 2;
+  static constexpr int kEnoughTransitions = 3;
+
+  bool ReturnsTransition(PyObject* result);
 
   PyTypeObject* type_ = nullptr;  // a strong reference for ever
   Verdict verdict_ = Verdict::kOpen;
   bool has_stepped_ = false;
   uint64_t forwards_ = 0;  // when its last step ended
   int alternations_ = 0;
+  int transitions_ = 0;
+  bool returns_other_ = false;  // than a transition, at least once
 };
 
 // Null: there are too many.
 OwnClass* FindOwnClass(PyTypeObject* type);
 
-// Two functions: the first is called without arguments once there is a forward and no environment,
-// the second with each class that is found to be one. The first call counts.
-void SetEnvironmentFinder(PyObject* finder, PyObject* found);
+// Three functions. The first is called without arguments once there is a forward and no
+// environment, the second with each class that is found to be one. The third says whether what a
+// step returned looks like a transition. The first call counts.
+void SetEnvironmentFinder(PyObject* finder, PyObject* found, PyObject* transition);
 
 // There is a forward and no environment.
 void LookForEnvironments();

@@ -66,7 +66,7 @@ PLANTED = {
         "pickling between processes", ("serialization", "cheap_workers"), ("--shared",)
     ),
     "slow_worker": Plant("straggler", ("late_worker",), ("--slowest", "0.002")),
-    "hungry_learner": Plant("learner waits for actors", ("starving",), ("--actors", "4")),
+    "hungry_learner": Plant("learner waits for actors", ("starving",), ("--actors", "12")),
     "token_sampler": Plant("generation without cache", ("uncached_generation",), ("--cache",)),
     "outside_game": Plant("environment is a program", ("outside_environment",), ("--inside",)),
     "launched_updates": Plant(

@@ -116,6 +116,7 @@ if __name__ == "__main__":
     torch.manual_seed(23)
     torch.set_num_threads(1)
     game = Game() if options.inside else Outside()
+    game.restart()  # answers once the other program has started
     began = stopwatch.now()
     train(Walker(game), options.steps)
     print(f"loop {stopwatch.now() - began:.6f}")

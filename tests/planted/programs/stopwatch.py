@@ -1,8 +1,11 @@
 """The programs' own clock, which stands still while the main thread waits for a CPU.
 
-A machine with other work then gives the times of an idle one, but for shared caches.
+A machine with other work then gives the times of an idle one, but for shared caches. Imports are no
+part of a training loop, so what PyTorch imports at the first step of an optimizer is imported
+before the clock is read.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +15,8 @@ _SCHEDULER = Path("/proc/self/schedstat")
 
 def now() -> float:
     """Seconds, from any time on."""
+    if "torch" in sys.modules:
+        import torch._dynamo  # noqa: F401
     _, waited_ns, _ = _SCHEDULER.read_text().split()
     return time.perf_counter() - int(waited_ns) / 1e9
 

@@ -9,6 +9,7 @@ Answers `sql` and `table` as rlscope.opening.Trace does. Columns that a row leav
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rlscope.relations.database import Database
@@ -20,6 +21,9 @@ SECOND = 1_000_000_000
 
 
 class Relations:
+    path = Path("no such folder")
+    """Of the run, for what lies beside its relations."""
+
     def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
         rows["breakdown"] = _with_stages(rows.get("breakdown", ()))
         rows["wait"] = [{"stage": "loop", **row} for row in rows.get("wait", ())]
