@@ -265,8 +265,19 @@ def shared():
         time.sleep(0.01)
         env.step(0)
 
+def changed():
+    for _ in range(3):
+        with torch.no_grad():
+            y = agent(x).argmax()
+        time.sleep(0.002)
+        y = y + 1  # it is another one
+        y.item()
+        time.sleep(0.01)
+        env.step(0)
+
 loop()
 shared()
+changed()
 """
 
 
@@ -275,7 +286,7 @@ def test_inference_ends_with_the_block_if_the_action_was_ready(directory: str) -
     conversion of each only shows the variable. `cpu().numpy()` are two conversions."""
     found = spans(directory, READY)
     once, twice = [I, S, *[I, I, S] * 2], [I, S, *[I, I, I, S] * 2]
-    assert [name for name, _, _ in found] == [S, *once, *twice, *once]
+    assert [name for name, _, _ in found] == [S, *once, *twice, *once, *[I, S] * 3]
     behind = list(itertools.pairwise(found))
     gaps = [b[1] - a[2] for a, b in behind if (a[0], b[0]) == (I, I)]
     assert len([gap for gap in gaps if gap >= 2_000_000]) == 6
