@@ -96,6 +96,8 @@
 //   It computes gradients, as tracing told. Then it is a B and an O in one, `update:<function>`.
 //   Time between two of them in a row is `backprop`, if the thread has had an S. The C that is
 //   traced is an F until it ends.
+//   If it is given nothing but what it returned itself, it has seen no observation. Then it is as
+//   before the first S.
 //   Else it is an F without gradients. So is a call that waits for its result, where F name it.
 //
 // Before the first S of the process it is `compiled:<function>`, and no other event: what it
@@ -199,9 +201,9 @@ class Track {
     if (--step_ == 0) EndStep();
   }
   // Whether it is the outermost C.
-  bool EnterCompiled(PyObject* function) {
+  bool EnterCompiled(PyObject* function, const Arguments& call) {
     if (compiled_++ != 0) return false;
-    BeginCompiled(function);
+    BeginCompiled(function, call);
     return true;
   }
   // The call waits for what a C has made, null if that is not known.
@@ -364,7 +366,7 @@ class Track {
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
-  void BeginCompiled(PyObject* function);
+  void BeginCompiled(PyObject* function, const Arguments& call);
   void EndCompiled();
   void BeginCompiledForward(PyObject* function);
   void EndCompiledForward(bool trains);
