@@ -90,11 +90,12 @@ ROWS = {
     "stable_baselines3.common.utils": "rlscope.auto.updates:watch_stable_baselines3",
     **dict.fromkeys(
         [
-            *("tianshou.algorithm.algorithm_base", "skrl.models.torch.base"),
+            "skrl.models.torch.base",
             "torchrl.objectives.utils",
         ],
         "rlscope.auto.updates:watch",
     ),
+    "tianshou.algorithm.algorithm_base": "rlscope.auto.updates:watch_tianshou",
     "open_spiel.python.algorithms.exploitability": "rlscope.auto.trainers:watch_open_spiel",
     "transformers.trainer": "rlscope.auto.trainers:watch_transformers",
     "transformers.modeling_utils": "rlscope.auto.trainers:watch_pretrained",

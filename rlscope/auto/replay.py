@@ -19,6 +19,8 @@ _SAMPLES = {
     *("sample", "sample_all", "sample_batch", "sample_buffer", "sample_memory"),
     "_get_samples",  # Stable-Baselines3's generator of batches calls it
 }
+_CHECKS = {"hasnull"}
+"""Tianshou looks for NaN in the whole buffer after each collection."""
 _PRIORITIES = {"update_priorities", "update_priority", "update_weight"}
 
 
@@ -28,7 +30,7 @@ def watch(owner: type) -> None:
         return
     for each in owner.__mro__:
         if _library(each) == _library(owner):
-            for name in _STORES | _SAMPLES | _PRIORITIES:
+            for name in _STORES | _SAMPLES | _CHECKS | _PRIORITIES:
                 watch_method("replay", each, name)
     derives = any(_is_named(above) and _is_buffer(above) for above in owner.__mro__[1:])
     if not derives and not owner.__name__.startswith("_"):

@@ -34,7 +34,7 @@ _RULES = {
     " of the last optimizer step, or else of the backward",
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled, or that waits for its results,"
-    " before the first step of an environment",
+    " before the first step of an environment, or if it is given its own results alone",
     "update": "outermost call of {}: an update, or a part of one",
     "replay": "outermost call of {} that stores experience or samples a batch. From a random draw"
     " on it goes on to the first forward of the update",

@@ -1,13 +1,14 @@
-"""How many tokens a program's models wrote: noted in the metadata at the end of the process.
+"""How many tokens a program's models wrote: noted in the metadata now and then, and at the end of
+the process.
 
 Forwards that write a token each are counted in C++ (csrc/python/runtime_module/token_count.h). What
 a library's own generation wrote is told by what it returns.
 """
 
-import atexit
 import json
 from typing import Any
 
+from rlscope.auto.spaced_notes import SpacedNotes
 from rlscope.recorder import runtime
 
 METADATA = "rlscope.tokens"
@@ -18,8 +19,7 @@ def watch() -> None:
     """From now on, once in a process."""
     if not _is_watched:
         _is_watched.append(True)
-        runtime.count_tokens(of_result)
-        atexit.register(note)
+        runtime.count_tokens(of_result, SpacedNotes(note).soon)
 
 
 def note() -> None:

@@ -1,10 +1,12 @@
 """Parts of an update that a library makes in calls of its own: its batch, and target networks that
 follow the trained ones."""
 
+import functools
 from typing import Any
 
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_below, watch_global
+from rlscope.recorder import runtime
 
 METHODS = {
     "tianshou.algorithm.algorithm_base": (
@@ -23,7 +25,34 @@ def watch(module: Any) -> None:
         rules.watch_methods("update", getattr(module, owner), name, watch=watch_below)
 
 
+def watch_tianshou(module: Any) -> None:
+    """tianshou.algorithm.algorithm_base, which switches all modules of an algorithm to training and
+    back, one by one."""
+    watch(module)
+    make = module.torch_train_mode
+
+    class Switched:
+        """The same block, whose entry and exit are parts of the update."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self._block = make(*args, **kwargs)
+
+        def __enter__(self) -> Any:
+            return _switches(self._block.__enter__)
+
+        def __exit__(self, *exc: Any) -> Any:
+            return _switches(self._block.__exit__, *exc)
+
+    module.torch_train_mode = functools.wraps(make)(
+        lambda *args, **kwargs: Switched(*args, **kwargs)
+    )
+    rules.watches("update", f"{make.__module__}.{make.__qualname__}")
+
+
 def watch_stable_baselines3(module: Any) -> None:
     """stable_baselines3.common.utils."""
     watch_global("update", module.polyak_update, module)
     rules.watches("update", "stable_baselines3.polyak_update")
+
+
+_switches = runtime.watch("update", lambda switch, *args: switch(*args))

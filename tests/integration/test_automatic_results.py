@@ -63,6 +63,9 @@ _STEPS = {
     "loss = update(w)[1][0]; act(x); float(loss); env.step(0)": [U, _I, U, _I, S],
     # Before an update a forward and the wait for it are a part of that.
     "numpy.asarray(act(x)); update(w); env.step(0)": ["backprop", "backprop", U, S],
+    # A function that goes on from its own results has seen no observation. The first call does not.
+    "y = act(x); env.step(0); y = act(y); float(y[0]); env.step(0)": [_I, S, A, A, S],
+    "y = act(x); env.step(0); act(y + 1); env.step(0)": [_I, S, _I, S],
     # Inside another call a wait is a part of that.
     "Waits(act(x)).step(0)": [_I, S],
 }

@@ -143,7 +143,9 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
-  if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kCompiled) {
+    track->EnterCompiled(SelfOf(arguments, flagged_count), {arguments, flagged_count, keywords});
+  }
   if constexpr (event == Event::kGradients) track->NoteGradients();
   if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {
     track->EnterCompilation();
@@ -154,7 +156,9 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
-  if constexpr (event == Event::kOutput) track->EnterOutput();
+  if constexpr (event == Event::kOutput) {
+    track->EnterOutput(SelfOf(arguments, flagged_count));
+  }
   if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {

@@ -67,6 +67,13 @@
 // the S. In a no-grad block it ends with the block. With a D before the F, or if one of its F has
 // gradients, it ends with the S.
 //
+// What an X behind a no-grad block converts may have been ready when the block ended, as a variable
+// shows that has held it since (held_variables.h). Then what lies between, or behind the X before
+// it, is nothing, and the X is inference for its own time:
+//
+//   [no-grad F]         [ X ]        [ X ]        [ S ]
+//   |---------|         |---|        |---|              inference
+//
 // Where a thread learns from the S of one environment, a stretch of S of another one may be an
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
@@ -89,6 +96,8 @@
 //   It computes gradients, as tracing told. Then it is a B and an O in one, `update:<function>`.
 //   Time between two of them in a row is `backprop`, if the thread has had an S. The C that is
 //   traced is an F until it ends.
+//   If it is given nothing but what it returned itself, it has seen no observation. Then it is as
+//   before the first S.
 //   Else it is an F without gradients. So is a call that waits for its result, where F name it.
 //
 // Before the first S of the process it is `compiled:<function>`, and no other event: what it
@@ -117,6 +126,7 @@
 #include "python/runtime_module/acting.h"
 #include "python/runtime_module/evaluations.h"
 #include "python/runtime_module/forward_modules.h"
+#include "python/runtime_module/held_variables.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/token_run.h"
@@ -191,9 +201,9 @@ class Track {
     if (--step_ == 0) EndStep();
   }
   // Whether it is the outermost C.
-  bool EnterCompiled(PyObject* function) {
+  bool EnterCompiled(PyObject* function, const Arguments& call) {
     if (compiled_++ != 0) return false;
-    BeginCompiled(function);
+    BeginCompiled(function, call);
     return true;
   }
   // The call waits for what a C has made, null if that is not known.
@@ -232,7 +242,10 @@ class Track {
     makes_ = false;
     if (--conversion_ == 0) EndConversion();
   }
-  void EnterOutput() { ++output_; }
+  // `object`: what is converted; null where it is not known.
+  void EnterOutput(PyObject* object) {
+    if (output_++ == 0 && expects_ == Expects::kName) BeginOutput(object);
+  }
   void LeaveOutput() {
     if (--output_ == 0 && expects_ == Expects::kName) EndOutput();
   }
@@ -353,7 +366,7 @@ class Track {
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
-  void BeginCompiled(PyObject* function);
+  void BeginCompiled(PyObject* function, const Arguments& call);
   void EndCompiled();
   void BeginCompiledForward(PyObject* function);
   void EndCompiledForward(bool trains);
@@ -376,6 +389,7 @@ class Track {
   void EndConversion();
   bool CanMake() const;
   void BeginMaking();
+  void BeginOutput(const PyObject* object);
   void EndOutput();
   uint32_t TakeOutput(uint32_t resolve);
   uint32_t DropUnproven(uint32_t resolve);
@@ -400,6 +414,7 @@ class Track {
   bool IsInLoop() const;
   void Forget();
   void Decide(Expects next);
+  uint32_t BesideForwards() const;
   uint32_t AfterForward() const;
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
@@ -462,13 +477,15 @@ class Track {
   TokenRun run_;             // of forwards since the last S, B and O
   ForwardModules modules_;
   Acting acting_;
+  HeldVariables held_;
   Evaluations evaluations_;
   bool converts_ = false;  // an observation was converted for the next F
-  // These four are together, so that one store forgets them.
+  // These five are together, so that one store forgets them.
   bool makes_ = false;            // a W that counts is open
   bool is_unproven_ = false;      // what was converted for the next F began with a W
   bool has_output_ = false;       // an X was, since the last F: what is open goes on as a tail
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn
+  bool follows_block_ = false;    // a no-grad block with the last F has ended
   bool has_key_ = false;          // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O

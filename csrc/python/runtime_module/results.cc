@@ -84,7 +84,34 @@ const CompiledSlot* Find(const PyObject* array) {
   return reference != nullptr && Has(reference, array) ? maker : nullptr;
 }
 
+// Of a tuple, list or dictionary, without asking a class of the program.
+Py_ssize_t SizeOf(PyObject* items) {
+  return PyDict_Check(items) ? PyDict_GET_SIZE(items) : PySequence_Fast_GET_SIZE(items);
+}
+
+// The same two depths as those that NoteResult() looks at. False: something else is among them.
+bool CountsOwn(PyObject* item, int depth, const CompiledSlot* maker, int* count) {
+  bool all = true;
+  if (ForEachItem(item, kMostItems, [&](PyObject* each) {
+        all = all && depth < 2 && CountsOwn(each, depth + 1, maker, count);
+      })) {
+    return all && SizeOf(item) <= kMostItems;
+  }
+  ++*count;
+  return Find(item) == maker;
+}
+
 }  // namespace
+
+bool IsGivenOwnResults(const Arguments& call, const CompiledSlot* maker) {
+  const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  const Py_ssize_t given = PyVectorcall_NARGS(call.flagged_count) + named;
+  int count = 0;
+  for (Py_ssize_t i = 0; i < given; i++) {
+    if (!CountsOwn(call.values[i], /*depth=*/0, maker, &count)) return false;
+  }
+  return count > 0;
+}
 
 void NoteResult(PyObject* result, const CompiledSlot* maker) {
   last_maker = maker;

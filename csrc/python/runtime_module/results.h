@@ -10,11 +10,16 @@
 #include <Python.h>
 
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/token_run.h"
 
 namespace rlscope::python {
 
 // A function returned `result` to the calling thread; null: it raised. Sets no Python error.
 void NoteResult(PyObject* result, const CompiledSlot* maker);
+
+// Whether all that a call is given are arrays that `maker` returned itself, as far as they are
+// known, and at least one. Sets no Python error.
+bool IsGivenOwnResults(const Arguments& call, const CompiledSlot* maker);
 
 // The function that made the array, or the first known one of a list; else the one that the thread
 // called last, as JAX computes in order. Null: it called none. Sets no Python error.

@@ -1,13 +1,26 @@
 // The automatic track in code that counts apart: compiled functions, libraries' own updates,
 // evaluations and the like, compilations and imports.
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/results.h"
 #include "python/runtime_module/track_steps.h"
 
 namespace rlscope::python {
 
 // ---- C, V and J ---------------------------------------------------------------------------------
 
-void Track::BeginCompiled(PyObject* function) {
+namespace {
+
+// A C that goes on from its own results, without any observation: no step followed it.
+bool KeepsToItself(PyObject* function, const Arguments& call) {
+  CompiledSlot* slot = FindCompiled(function);
+  if (slot->function == nullptr || !IsGivenOwnResults(call, slot)) return false;
+  __atomic_store_n(&slot->acts, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+}  // namespace
+
+void Track::BeginCompiled(PyObject* function, const Arguments& call) {
   called_ = function;
   compiled_is_ = Runs::kOther;
   ++policy_calls_.forwards;
@@ -15,6 +28,7 @@ void Track::BeginCompiled(PyObject* function) {
   if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
   if (!has_environment) return BeginNamed(NameOfCompiled(function));
   const uint32_t name = NameOfTraining(function);
+  if (name == 0 && KeepsToItself(function, call)) return BeginNamed(NameOfCompiled(function));
   compiled_is_ = name == 0 ? Runs::kForward : Runs::kTraining;
   name == 0 ? BeginCompiledForward(function) : BeginTraining(name);
 }

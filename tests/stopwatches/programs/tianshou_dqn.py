@@ -37,7 +37,7 @@ def main():
     stopwatch = Stopwatch()
     stopwatch.wrap("simulation", train_envs, "step", "reset")
     stopwatch.wrap("inference", collector, "_compute_action_policy_hidden")
-    stopwatch.wrap("replay", buffer, "add", "sample", "update_weight")
+    stopwatch.wrap("replay", buffer, "add", "sample", "update_weight", "hasnull")
     stopwatch.wrap("learning", algorithm, "update")
     stopwatch.wrap("evaluation", tests, "collect")
     with stopwatch:
