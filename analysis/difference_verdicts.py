@@ -7,8 +7,14 @@ from enum import Enum
 
 LOOP_DOUBT = 0.01
 """Chance that the interval of a loop misses."""
-PARTS_DOUBT = 0.02
+PARTS_DOUBT = 0.01
 """Chance that any interval of the parts of a loop misses: each has a part of it by its time."""
+RELATIVE_DOUBT = 0.01
+"""The same of operations relative to the rest of the loop."""
+RELATIVE_SHARE = 0.02
+"""Part of the loop from which on an operation is compared with the rest, and is part of it."""
+COMPUTING_SHARE = 0.8
+"""Part of such an operation's time in which it computes, and does not wait."""
 GATED_SHARE = 0.05
 """Part of the loop from which on an operation's slow-down alone fails a gate."""
 

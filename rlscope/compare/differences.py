@@ -19,15 +19,19 @@ from dataclasses import dataclass
 
 from rlscope import student
 from rlscope.analysis import difference_verdicts
-from rlscope.compare.readings import Reading
+from rlscope.analysis.difference_verdicts import Verdict
+from rlscope.compare import trimmed
+from rlscope.compare.readings import QUARTERS, Reading
 
 _LARGEST = 700.0
 """The largest logarithm of which there is a number."""
 _LEAST_RUN_ERROR = 0.015
 """Runs differ by so much even if nothing drifts in them: their memory lies elsewhere, and their
 neighbours on the machine are others (docs/reference/differences.md)."""
-_TRIMMED = 0.2
-"""Share of the runs of a side left out at either end."""
+_LEAST_RELATIVE_ERROR = 0.01
+"""The same of an operation relative to others of its run, which have most of that in common."""
+_KNOWN_FREEDOM = 60
+"""Degrees of freedom of that: it comes from many runs of other programs."""
 _DRIFT_FREEDOM = 4
 """Degrees of freedom of a variance that comes from drift: that of some quarters of some runs."""
 _OFTEN = 0.9
@@ -84,7 +88,7 @@ class Difference:
         return _share(self.reach + self.error * student.quantile(_OFTEN, self.freedom))
 
     @property
-    def verdict(self) -> difference_verdicts.Verdict:
+    def verdict(self) -> Verdict:
         """What can be told."""
         return difference_verdicts.of_interval(self.low, self.high)
 
@@ -103,6 +107,20 @@ class Difference:
         return None
 
 
+@dataclass(frozen=True)
+class Relative:
+    """An operation's time divided by that of the rest of its loop."""
+
+    difference: Difference
+    is_changed: bool
+    """Whether it is this operation that changed, and not the rest of the loop."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be told of the operation."""
+        return self.difference.verdict if self.is_changed else Verdict.NO_DIFFERENCE_TOLD
+
+
 def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) -> Difference:
     """The difference of two sides, each the same number of its runs, above 0.
 
@@ -111,40 +129,82 @@ def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) ->
 
     Raises ValueError: a side has no runs, or a number is not above 0.
     """
-    if not base or not new or min(each.value for each in (*base, *new)) <= 0:
-        raise ValueError("numbers above 0 are compared, of one run a side or more")
-    sides = [_side([math.log(each.value) for each in side]) for side in (base, new)]
-    means = [each.mean for each in sides]
-    freedom = sum(each.freedom for each in sides)
-    between2 = sum(each.freedom * each.run2 for each in sides) / freedom if freedom else None
-    drift2 = _known_median([each.drift2 for each in (*base, *new)])
-    alone2 = _known_median([each.alone2 for each in (*base, *new)]) or 0.0
-    one_run2, freedom = _one_run2(between2, freedom, drift2, _within2(base, new), alone2)
-    error = math.sqrt(one_run2 * (1 / len(base) + 1 / len(new)))
-    return Difference(
-        _exponential(means[0]), _exponential(means[1]), means[1] - means[0], error, freedom, doubt,
-        (len(base), len(new)), _drift(drift2, alone2, doubt),
-    )  # fmt: skip
+    drift2, alone2 = _drift2(base, new), _alone2(base, new)
+    shown = None
+    if drift2 is not None:
+        shown2 = max(drift2, _within2(base, new) or 0.0, _LEAST_RUN_ERROR**2)
+        shown = _Shown(shown2, max(shown2, alone2), _DRIFT_FREEDOM)
+    return _compared(base, new, doubt, shown, drift=_drift(drift2, alone2, doubt))
+
+
+def compare_relative(
+    base: Sequence[Reading], new: Sequence[Reading], *, doubt: float, apart: float
+) -> Difference:
+    """The same of numbers that are divided by others of their run, as a machine slows both alike.
+
+    Args:
+        apart: standard error of the difference that comes from a machine that did not slow them
+            alike. More runs do not make it smaller.
+    """
+    shown = None
+    if (drift2 := _drift2(base, new)) is not None:
+        inside2 = _inside2(drift2, _within2(base, new) or 0.0)
+        shown2 = inside2 + _LEAST_RELATIVE_ERROR**2
+        shown = _Shown(shown2, shown2, _freedom(inside2, _LEAST_RELATIVE_ERROR**2))
+    return _compared(base, new, doubt, shown, apart2=apart**2)
+
+
+def _inside2(drift2: float, within2: float) -> float:
+    """Quarters differ by their noise, too, which is that of the whole run times their number."""
+    return within2 + max(0.0, drift2 - QUARTERS * within2)
+
+
+def _freedom(inside2: float, known2: float) -> int:
+    """Degrees of freedom of the sum of two variances, by Welch and Satterthwaite."""
+    weighed = inside2**2 / _DRIFT_FREEDOM + known2**2 / _KNOWN_FREEDOM
+    return max(_DRIFT_FREEDOM, int((inside2 + known2) ** 2 / weighed))
 
 
 @dataclass(frozen=True)
-class _Side:
-    mean: float
+class _Shown:
+    """What the inside of runs says of the variance of one run's number."""
+
     run2: float
-    """Variance of one run; the mean's is that divided by the runs."""
-    freedom: int
+    alone2: float
+    """The same where there is one run of each side."""
+    alone_freedom: int
 
 
-def _side(values: Sequence[float]) -> _Side:
-    """The trimmed mean of the runs, with the variance of Tukey and McLaughlin: of five runs and
-    more, a neighbour of the machine may disturb one from its begin to its end."""
-    ordered = sorted(values)
-    out = int(len(ordered) * _TRIMMED)
-    kept = ordered[out : len(ordered) - out]
-    winsorized = [kept[0]] * out + kept + [kept[-1]] * out
-    freedom = len(kept) - 1
-    run2 = statistics.variance(winsorized) / (1 - 2 * out / len(ordered)) ** 2 if freedom else 0.0
-    return _Side(math.fsum(kept) / len(kept), run2, freedom)
+def _compared(
+    base: Sequence[Reading],
+    new: Sequence[Reading],
+    doubt: float,
+    shown: _Shown | None,
+    *,
+    apart2: float = 0.0,
+    drift: float | None = None,
+) -> Difference:
+    """Both sides, with a variance of their difference that more runs do not make smaller."""
+    if not base or not new or min(each.value for each in (*base, *new)) <= 0:
+        raise ValueError("numbers above 0 are compared, of one run a side or more")
+    sides = [trimmed.of([math.log(each.value) for each in side]) for side in (base, new)]
+    means = [each.mean for each in sides]
+    freedom = sum(each.freedom for each in sides)
+    between2 = sum(each.freedom * each.one2 for each in sides) / freedom if freedom else None
+    one_run2, freedom = _one_run2(between2, freedom, _within2(base, new), shown)
+    error = math.sqrt(one_run2 * (1 / len(base) + 1 / len(new)) + apart2)
+    return Difference(
+        _exponential(means[0]), _exponential(means[1]), means[1] - means[0], error, freedom, doubt,
+        (len(base), len(new)), drift,
+    )  # fmt: skip
+
+
+def _drift2(base: Sequence[Reading], new: Sequence[Reading]) -> float | None:
+    return _known_median([each.drift2 for each in (*base, *new)])
+
+
+def _alone2(base: Sequence[Reading], new: Sequence[Reading]) -> float:
+    return _known_median([each.alone2 for each in (*base, *new)]) or 0.0
 
 
 def _within2(base: Sequence[Reading], new: Sequence[Reading]) -> float | None:
@@ -158,25 +218,20 @@ def _known_median(values: Sequence[float | None]) -> float | None:
 
 
 def _one_run2(
-    between2: float | None,
-    freedom: int,
-    drift2: float | None,
-    within2: float | None,
-    alone2: float,
+    between2: float | None, freedom: int, within2: float | None, shown: _Shown | None
 ) -> tuple[float, int]:
     """The variance of one run's number, and its degrees of freedom.
 
     Few runs say little of how they differ, so what their iterations show counts as some runs more.
-    It never makes the variance smaller than that between the runs.
+    It never makes the variance smaller than that between the runs, which then speaks alone.
     """
-    if drift2 is None:
+    if shown is None:
         return (math.inf, 1) if between2 is None else (max(between2, within2 or 0.0), freedom)
-    shown2 = max(drift2, within2 or 0.0, _LEAST_RUN_ERROR**2)
     if between2 is None:
-        return max(shown2, alone2), _DRIFT_FREEDOM
+        return shown.alone2, shown.alone_freedom
     together = freedom + _DRIFT_FREEDOM
-    mixed = (_DRIFT_FREEDOM * shown2 + freedom * between2) / together
-    return max(between2, mixed), together
+    mixed = (_DRIFT_FREEDOM * shown.run2 + freedom * between2) / together
+    return (between2, freedom) if between2 > mixed else (mixed, together)
 
 
 def _drift(drift2: float | None, alone2: float, doubt: float) -> float | None:

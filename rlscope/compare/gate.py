@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlscope.analysis import difference_verdicts
-from rlscope.analysis.difference_verdicts import Gated
+from rlscope.analysis.difference_verdicts import Gated, Verdict
 from rlscope.compare.comparison import Comparison
 from rlscope.compare.rows import Row
 
@@ -32,6 +32,8 @@ class Check:
     outcome: Gated
     more_runs: int | None
     """How many more runs of each side would tell. None: it is told, or nobody knows."""
+    by_rest: bool = False
+    """Whether it is the change relative to the rest of the loop that decides."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def judge(comparison: Comparison, limit: float) -> Gate:
         for row in comparison.operations
         if row.share >= difference_verdicts.GATED_SHARE and not row.only
     ]
-    checks = [_check(row, limit) for row in (comparison.loop, *large)]
+    checks = [_check(comparison.loop, limit)]
+    checks += [_by_rest(comparison, row, limit) or _check(row, limit) for row in large]
     told = _check(comparison.mean_loop, limit)
     # What disturbs a loop hides much of its mean, which fails a gate only where it is told.
     return Gate(limit, [*checks, *([told] if told.outcome == Gated.FAILS else [])])
@@ -85,3 +88,14 @@ def _check(row: Row, limit: float) -> Check:
     outcome = difference_verdicts.of_gate(found.change, found.low, found.high, reach, limit)
     untold = outcome == Gated.CANNOT_TELL
     return Check(row, outcome, found.runs_to_tell(limit) if untold else None)
+
+
+def _by_rest(comparison: Comparison, row: Row, limit: float) -> Check | None:
+    """An operation that fails relative to the rest of the loop. Where the loop became faster, that
+    may be all that the others did."""
+    found = row.relative
+    if found is None or comparison.loop.verdict == Verdict.FASTER:
+        return None
+    if found.verdict != Verdict.SLOWER or found.difference.change < limit:
+        return None
+    return Check(row, Gated.FAILS, None, by_rest=True)

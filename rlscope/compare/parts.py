@@ -9,7 +9,7 @@ from typing import Any
 from rlscope.analysis import difference_verdicts
 from rlscope.analysis.difference_verdicts import Verdict
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
-from rlscope.compare import iterations, whole
+from rlscope.compare import iterations, relative, whole
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
 from rlscope.compare.rows import RUN, Row, Sides
@@ -44,9 +44,20 @@ def _parts(
                 corrected=corrected(name),
             )
         )
-    told = {Verdict.NO_DIFFERENCE_TOLD: 1}
-    return sorted(
-        rows, key=lambda row: (told.get(row.verdict, 0), -abs(row.contribution), row.name)
+    return sorted(rows, key=_place)
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    """What differs from the rest of the loop comes first: a machine slows all parts of it."""
+    untold = Verdict.NO_DIFFERENCE_TOLD
+    contribution = row.contribution
+    if row.relative is not None and row.relative_verdict != untold:
+        contribution = row.share * row.relative.difference.change
+    return (
+        row.relative_verdict == untold,
+        row.verdict == untold,
+        -abs(contribution),
+        row.name,
     )
 
 
@@ -63,6 +74,11 @@ def operations(sides: Sides) -> list[Row]:
         lambda run, path: iterations.usual(run, path, sides.unit, sides.alike),
         lambda path: whole.corrected(sides, lambda each: each == path),
     )
+    shares = {row.name: row.share for row in rows if not row.only}
+    found = {}
+    if sides.unit != RUN:
+        found = relative.changes(sides.base, sides.new, shares, sides.alike)
+    rows = sorted([replace(row, relative=found.get(row.name)) for row in rows], key=_place)
     return [replace(row, name=BETWEEN if row.name == OUTSIDE else row.name) for row in rows]
 
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rlscope.compare import trimmed
+
 Values = NDArray[np.float64]
 Histogram = Mapping[tuple[int, int], int]
 """Block of consecutive iterations, and step of the length -> entries (compared.entry_times())."""
@@ -31,11 +33,13 @@ STEPS = 200
 _NUMBERS = (5, 10, BLOCKS)
 """In so many blocks a run is looked at: a block is longer than what correlates its iterations, and
 which number does that is not known."""
-_QUARTERS = 4
-_FEWEST = 2 * _QUARTERS
+QUARTERS = 4
+_FEWEST = 2 * QUARTERS
 """Iterations of a run that says something of drift."""
 _USUAL = 0.25
 _AROUND = (0.1, 0.4)
+_SHORT = 0.05
+"""Part of an operation's time in short entries and shorter ones."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def of_series(values: Sequence[float] | Values) -> Reading:
     )
     if series.size < _FEWEST:
         return Reading(value, error2)
-    return Reading(value, error2, _drift2(_block_means(relative, _QUARTERS)))
+    return Reading(value, error2, _drift2(_block_means(relative, QUARTERS)))
 
 
 def of_entries(entries: Histogram, *, per_iteration: float) -> Reading:
@@ -92,11 +96,45 @@ def of_entries(entries: Histogram, *, per_iteration: float) -> Reading:
     if filled < 2:
         return Reading(value)
     error2 = max(_jackknife(counts, blocks) for blocks in _NUMBERS)
-    quarters = [each.sum(axis=0) for each in np.array_split(counts, _QUARTERS)]
+    quarters = [each.sum(axis=0) for each in np.array_split(counts, QUARTERS)]
     if filled < _FEWEST or not all(each.sum() for each in quarters):
         return Reading(value, error2)
     found = np.array([_quantile(each, _USUAL) for each in quarters]) / STEPS
     return Reading(value, error2, _drift2(found), _spread2(counts.sum(axis=0)))
+
+
+def of_logarithms(values: Values) -> Reading:
+    """A number of which each block of consecutive iterations has a logarithm: their trimmed mean.
+
+    Raises ValueError: there are none.
+    """
+    found = trimmed.of(values.tolist())
+    value = math.exp(found.mean)
+    if values.size < _FEWEST:
+        return Reading(value)
+    quarters = [trimmed.of(each.tolist()).mean for each in np.array_split(values, QUARTERS)]
+    return Reading(value, found.one2 / values.size, _drift2(np.array(quarters)))
+
+
+def block_logarithms(entries: Histogram, *, per_iteration: float, alike: bool) -> Values:
+    """The logarithm of an iteration's time, of each block: BLOCKS long. Not a number: the block has
+    no entries.
+
+    Args:
+        alike: whether usual entries stand for all. Else it is that of short ones: with all that are
+            shorter, one makes a twentieth of the time. Entries of no account, however many, do not.
+
+    Raises ValueError: there are no entries.
+    """
+    counts, first = _counts(entries)
+    part = _USUAL
+    if not alike:
+        counts = counts * np.exp(np.arange(counts.shape[1]) / STEPS)
+        part = _SHORT
+    found = np.full(BLOCKS, np.nan)
+    for block in np.flatnonzero(counts.sum(axis=1)):
+        found[block] = (first + _quantile(counts[block], part)) / STEPS
+    return found + math.log(per_iteration)
 
 
 def _spread2(counts: Values) -> float:
@@ -110,11 +148,12 @@ def _counts(entries: Histogram) -> tuple[Values, int]:
     """Entries by block and step, and the step of the first column."""
     if not entries:
         raise ValueError("no entries")
-    steps = [step for _, step in entries]
-    counts = np.zeros((BLOCKS, max(steps) - min(steps) + 1))
+    first = min(step for _, step in entries)
+    last = max(step for _, step in entries)
+    counts = np.zeros((BLOCKS, last - first + 1))
     for (block, step), count in entries.items():
-        counts[block, step - min(steps)] += count
-    return counts, min(steps)
+        counts[block, step - first] += count
+    return counts, first
 
 
 def _quantile(counts: Values, part: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rlscope.analysis.difference_verdicts import Verdict
 from rlscope.compare import differences
-from rlscope.compare.differences import Difference
+from rlscope.compare.differences import Difference, Relative
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
 
@@ -31,6 +31,8 @@ class Row:
     """None: some run has none of it, so that no ratio is known."""
     corrected: float | None = None
     """The change of the time without what recording cost. None: no cost is known."""
+    relative: Relative | None = None
+    """The operation divided by the rest of the loop. None: it cannot be."""
 
     @property
     def only(self) -> str:
@@ -39,10 +41,19 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What can be told."""
-        if self.difference is None:
-            return Verdict.NO_DIFFERENCE_TOLD
-        return self.difference.verdict
+        """What can be told: of its own time, else of that relative to the rest of the loop."""
+        own = self.own_verdict
+        return own if own != Verdict.NO_DIFFERENCE_TOLD else self.relative_verdict
+
+    @property
+    def own_verdict(self) -> Verdict:
+        """What its own time tells."""
+        return self.difference.verdict if self.difference else Verdict.NO_DIFFERENCE_TOLD
+
+    @property
+    def relative_verdict(self) -> Verdict:
+        """What it tells relative to the rest of the loop."""
+        return self.relative.verdict if self.relative else Verdict.NO_DIFFERENCE_TOLD
 
 
 @dataclass(frozen=True)

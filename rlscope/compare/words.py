@@ -12,7 +12,7 @@ from rlscope.compare.measured import Measured
 from rlscope.compare.rows import RUN, Row
 from rlscope.report import units
 
-COLUMNS = ("operation", ">base", ">new", ">change", ">of the loop", "verdict", ">interval")
+COLUMNS = ("operation", ">base", ">new", ">change", "verdict", ">of the loop", ">interval")
 
 _MOST = 9.99
 """Larger changes are all alike."""
@@ -51,18 +51,28 @@ def verdict(row: Row) -> str:
     """slower, faster; or what could have been told."""
     if row.only:
         return f"only in {row.only}"
-    if row.verdict != Verdict.NO_DIFFERENCE_TOLD:
-        return str(row.verdict.value)
-    return f"{row.verdict.value}{_could(row)}"
+    if row.own_verdict != Verdict.NO_DIFFERENCE_TOLD:
+        return f"{row.own_verdict.value}{_by_rest(row, ', ')}"
+    return _by_rest(row) or f"{row.verdict.value}{_could(row)}"
+
+
+def _by_rest(row: Row, before: str = "") -> str:
+    """What is told relative to the rest of the loop; "" where nothing is."""
+    if row.relative is None or row.relative_verdict == Verdict.NO_DIFFERENCE_TOLD:
+        return ""
+    told = row.relative_verdict.value
+    return f"{before}{size(row.relative.difference.change)} {told} than the rest"
 
 
 def _could(row: Row) -> str:
     found = row.difference
     if found is None:
         return ", it is not in every run"
-    if math.isinf(found.error):
+    by_rest = row.relative.difference.could_tell if row.relative else math.inf
+    least = min(found.could_tell, by_rest)
+    if math.isinf(least):
         return ", nothing says how far runs differ"
-    return f" ({size(found.could_tell)} would show)"
+    return f" ({size(least)} would show)"
 
 
 def cells(row: Row, *, counted: bool = False) -> list[str]:
@@ -76,8 +86,8 @@ def cells(row: Row, *, counted: bool = False) -> list[str]:
         base,
         new,
         change(row),
-        units.share(row.share, 1),
         verdict(row),
+        units.share(row.share, 1),
         interval(row),
     ]
 
@@ -98,12 +108,19 @@ def headline(comparison: Comparison) -> str:
     if not told:
         untold = loop.verdict == Verdict.NO_DIFFERENCE_TOLD
         return f"{first}, nor in any of its operations." if untold else f"{first}."
-    names = [
-        f"{units.operation(row.name)} is {size(_change(row))} {row.verdict.value}" for row in told
-    ]
+    names = [f"{units.operation(row.name)} is {_changed(row)}" for row in told]
     shown = ", ".join(names[:_NAMED])
     more = f", and {len(names) - _NAMED} more differ" if len(names) > _NAMED else ""
     return f"{first}; {shown}{more}."
+
+
+def _changed(row: Row) -> str:
+    """Its own change if that is told; else that relative to the rest of the loop."""
+    found = row.relative
+    if row.own_verdict != Verdict.NO_DIFFERENCE_TOLD or found is None:
+        return f"{size(_change(row))} {row.verdict.value}"
+    change = size(found.difference.change)
+    return f"{change} {row.verdict.value} relative to the rest of the loop"
 
 
 def _change(row: Row) -> float:
@@ -197,5 +214,10 @@ def gate(found: Gate) -> str:
 def check(found: Check) -> str:
     """One row of it."""
     row = found.row
+    name = units.operation(row.name)
+    if found.by_rest and row.relative is not None:
+        by = row.relative.difference
+        told = f"{percent(by.low)} to {percent(by.high)}"
+        return f"{name} {percent(by.change)} relative to the rest of the loop ({told})"
     told = interval(row)
-    return f"{units.operation(row.name)} {change(row)}" + (f" ({told})" if told else "")
+    return f"{name} {change(row)}" + (f" ({told})" if told else "")

@@ -9,6 +9,7 @@ from typing import Any
 
 from rlscope.compare import words
 from rlscope.compare.comparison import Comparison
+from rlscope.compare.differences import Relative
 from rlscope.compare.gate import Gate
 from rlscope.compare.measured import Measured
 from rlscope.compare.rows import Row
@@ -80,7 +81,19 @@ def _row(row: Row) -> dict[str, Any]:
         "could_tell": None if found is None else _finite(found.could_tell),
         "drift": None if found is None or found.drift is None else _finite(found.drift),
         "corrected_change": row.corrected,
+        "relative": None if row.relative is None else _relative(row.relative),
         "verdict": row.verdict.value,
+    }
+
+
+def _relative(relative: Relative) -> dict[str, Any]:
+    found = relative.difference
+    return {
+        "change": found.change,
+        "low": _finite(found.low),
+        "high": _finite(found.high),
+        "could_tell": _finite(found.could_tell),
+        "verdict": relative.verdict.value,
     }
 
 
