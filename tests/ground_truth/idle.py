@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ground_truth.brute import loop_of
 from ground_truth.cuda_process import Call, Cuda
@@ -33,11 +34,12 @@ _TO_DEVICE, _TO_HOST = 1, 2
 _PAGEABLE, _PINNED = 1, 2
 
 
-def idle_times(cuda: Cuda) -> list[Idle]:
-    """Durations by stage, operation, layer, GPU state and reason."""
+def idle_times(cuda: Cuda, seen: Sequence[tuple[int, int]] | None = None) -> list[Idle]:
+    """Durations by stage, operation, layer, GPU state and reason. `seen`: stretches in which all
+    GPU work was recorded; None: it was everywhere."""
     loop = loop_of(cuda.streams, cuda.rules)
     reasons = _reasons_of_calls(cuda)
-    times: Counter[tuple[str, str, str, bool, str]] = Counter()
+    times: Counter[tuple[str, str, str, bool | None, str]] = Counter()
     for segment in segments_of(cuda.streams, cuda.rules):
         key = process_key(segment)
         if key is None:
@@ -45,8 +47,22 @@ def idle_times(cuda: Cuda) -> list[Idle]:
         _, operation, layer, busy = key
         reason = _reason(segment, layer, reasons, cuda.rules)
         stage = stage_at(segment.start_ns, loop, operation, cuda.rules)
-        times[stage, operation, layer, busy, reason] += segment.duration_ns
+        if seen is None:
+            times[stage, operation, layer, busy, reason] += segment.duration_ns
+            continue
+        known_ns = _inside(segment, seen)
+        times[stage, operation, layer, busy, reason] += known_ns
+        times[stage, operation, layer, None, reason] += segment.duration_ns - known_ns
+    times = times if seen is None else +times
     return [Idle(*key, ns) for key, ns in times.items()]
+
+
+def _inside(segment: Segment, seen: Sequence[tuple[int, int]]) -> int:
+    """Nanoseconds of it."""
+    return sum(
+        any(start <= now < end for start, end in seen)
+        for now in range(segment.start_ns, segment.end_ns)
+    )
 
 
 def _reason(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from ground_truth.relations import (
     CUDA_RELATIONS,
     RELATIONS,
     UNLINKED,
+    Idle,
     Rows,
 )
 from ground_truth.written import FILE, ORIGIN_NS, write
@@ -57,6 +60,35 @@ def read(
 
 def sweep_cuda(process: RawProcess) -> Rows:
     """The relations of CUDA calls and GPU work as the C++ core computes them."""
+    with _opened(process) as (trace, times):
+        rows: Rows = {}
+        for found in (trace.cuda_relations(0, **times), trace.idle(0, **times)):
+            texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+            for name in CUDA_RELATIONS.keys() & found.keys():
+                rows[name] = texts.rows(name, found[name], CUDA_RELATIONS)
+        return rows
+
+
+def sweep_idle(process: RawProcess, seen: Sequence[tuple[int, int]]) -> list[Idle]:
+    """The rows of `idle` where all GPU work was recorded in some stretches only: gpu_busy is None
+    elsewhere."""
+    with _opened(process) as (trace, times):
+        shifted = [(start + ORIGIN_NS, end + ORIGIN_NS) for start, end in seen]
+        found = trace.idle(0, seen=shifted, **times)
+        texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+        rows: list[Any] = []
+        for known in (False, True):
+            columns = found["idle"]
+            chosen = [bool(each) == known for each in columns["gpu_is_known"]]
+            kept = {name: [*compress(values, chosen)] for name, values in columns.items()}
+            found_rows: list[Any] = texts.rows("idle", kept, CUDA_RELATIONS)
+            rows += found_rows if known else [row._replace(gpu_busy=None) for row in found_rows]
+        return rows
+
+
+@contextmanager
+def _opened(process: RawProcess) -> Iterator[tuple[_trace.Directory, dict[str, Any]]]:
+    """Its trace, and what the passes over it are asked with."""
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory = Path(folder) / "trace"
         write([process], directory)
@@ -65,13 +97,7 @@ def sweep_cuda(process: RawProcess) -> Rows:
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
         )
-        times = {"loop": loop[0] if loop else None, "most_paths": process.most_paths}
-        rows: Rows = {}
-        for found in (trace.cuda_relations(0, **times), trace.idle(0, **times)):
-            texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
-            for name in CUDA_RELATIONS.keys() & found.keys():
-                rows[name] = texts.rows(name, found[name], CUDA_RELATIONS)
-        return rows
+        yield trace, {"loop": loop[0] if loop else None, "most_paths": process.most_paths}
 
 
 def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
