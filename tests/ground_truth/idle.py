@@ -34,9 +34,14 @@ _TO_DEVICE, _TO_HOST = 1, 2
 _PAGEABLE, _PINNED = 1, 2
 
 
-def idle_times(cuda: Cuda, seen: Sequence[tuple[int, int]] | None = None) -> list[Idle]:
+Stretch = tuple[int, int, bool]
+"""From, to, and whether it is a sample."""
+SAMPLE = "sample: "
+
+
+def idle_times(cuda: Cuda, seen: Sequence[Stretch] | None = None) -> list[Idle]:
     """Durations by stage, operation, layer, GPU state and reason. `seen`: stretches in which all
-    GPU work was recorded; None: it was everywhere."""
+    GPU work was recorded; None: it was everywhere. Reasons in a sample are marked."""
     loop = loop_of(cuda.streams, cuda.rules)
     reasons = _reasons_of_calls(cuda)
     times: Counter[tuple[str, str, str, bool | None, str]] = Counter()
@@ -50,19 +55,11 @@ def idle_times(cuda: Cuda, seen: Sequence[tuple[int, int]] | None = None) -> lis
         if seen is None:
             times[stage, operation, layer, busy, reason] += segment.duration_ns
             continue
-        known_ns = _inside(segment, seen)
-        times[stage, operation, layer, busy, reason] += known_ns
-        times[stage, operation, layer, None, reason] += segment.duration_ns - known_ns
-    times = times if seen is None else +times
+        for now in range(segment.start_ns, segment.end_ns):
+            samples = [is_sample for start, end, is_sample in seen if start <= now < end]
+            mark = SAMPLE if any(samples) else ""
+            times[stage, operation, layer, busy if samples else None, mark + reason] += 1
     return [Idle(*key, ns) for key, ns in times.items()]
-
-
-def _inside(segment: Segment, seen: Sequence[tuple[int, int]]) -> int:
-    """Nanoseconds of it."""
-    return sum(
-        any(start <= now < end for start, end in seen)
-        for now in range(segment.start_ns, segment.end_ns)
-    )
 
 
 def _reason(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from support.files.streamed_rows import read_instances, read_iteration_times
 
+from ground_truth.idle import SAMPLE, Stretch
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (
     AUTOMATIC,
@@ -69,20 +70,24 @@ def sweep_cuda(process: RawProcess) -> Rows:
         return rows
 
 
-def sweep_idle(process: RawProcess, seen: Sequence[tuple[int, int]]) -> list[Idle]:
+def sweep_idle(process: RawProcess, seen: Sequence[Stretch]) -> list[Idle]:
     """The rows of `idle` where all GPU work was recorded in some stretches only: gpu_busy is None
-    elsewhere."""
+    elsewhere, and reasons in a sample are marked."""
     with _opened(process) as (trace, times):
-        shifted = [(start + ORIGIN_NS, end + ORIGIN_NS) for start, end in seen]
+        shifted = [(start + ORIGIN_NS, end + ORIGIN_NS, each) for start, end, each in seen]
         found = trace.idle(0, seen=shifted, **times)
         texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+        columns = found["idle"]
         rows: list[Any] = []
-        for known in (False, True):
-            columns = found["idle"]
-            chosen = [bool(each) == known for each in columns["gpu_is_known"]]
+        for known, sample in ((False, False), (True, False), (True, True)):
+            flags = zip(columns["gpu_is_known"], columns["is_sample"], strict=True)
+            chosen = [(bool(a), bool(b)) == (known, sample) for a, b in flags]
             kept = {name: [*compress(values, chosen)] for name, values in columns.items()}
-            found_rows: list[Any] = texts.rows("idle", kept, CUDA_RELATIONS)
-            rows += found_rows if known else [row._replace(gpu_busy=None) for row in found_rows]
+            for row in texts.rows("idle", kept, CUDA_RELATIONS):
+                busy = row.gpu_busy if known else None  # type: ignore[attr-defined]
+                reason = f"{SAMPLE if sample else ''}{row.reason}"  # type: ignore[attr-defined]
+                rows.append(row._replace(gpu_busy=busy, reason=reason))  # type: ignore[attr-defined]
+        assert len(rows) == len(columns["reason"])
         return rows
 
 

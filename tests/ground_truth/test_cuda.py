@@ -13,7 +13,7 @@ from ground_truth import cuda, sql_twin
 from ground_truth.compare import first_difference
 from ground_truth.cuda_process import find_calls
 from ground_truth.cuda_strategies import LAST_END, cuda_processes
-from ground_truth.idle import idle_times
+from ground_truth.idle import Stretch, idle_times
 from ground_truth.profiles import PROFILE, draw_again, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import CUDA_RELATIONS, Rows
@@ -41,16 +41,18 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
 
 
 @st.composite
-def stretches(draw: st.DrawFn) -> list[tuple[int, int]]:
+def stretches(draw: st.DrawFn) -> list[Stretch]:
     """Apart from each other, in order; the first may begin before the process."""
     cuts = sorted(draw(st.sets(st.integers(-5, LAST_END + 5), max_size=6)))
-    return [*zip(cuts[::2], cuts[1::2], strict=False)]
+    return [
+        (start, end, draw(st.booleans())) for start, end in zip(cuts[::2], cuts[1::2], strict=False)
+    ]
 
 
 @share(0.5)
 @given(cuda_processes(), stretches())
 def test_the_state_of_the_gpu_is_known_where_its_work_was_recorded(
-    process: RawProcess, seen: list[tuple[int, int]]
+    process: RawProcess, seen: list[Stretch]
 ) -> None:
     expected = idle_times(find_calls(process, CudaRules()), seen)
     assert sorted(sweep_idle(process, seen), key=repr) == sorted(expected, key=repr)

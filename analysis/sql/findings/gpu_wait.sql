@@ -1,6 +1,7 @@
 -- Calls of a process ($process_id) that wait for its GPU, in order, in $iterations complete iterations: those in
 -- the middle of its loop. Where GPU work was recorded in windows, some of each of $windows windows, without its
--- first iteration, in which CUPTI is attached.
+-- first iteration, in which CUPTI is attached. The first window is the beginning: it is left out if there are
+-- three others.
 --   stretch    iterations that follow each other: one, or as many as there are windows
 --   waited_ns  the part of the call in which GPU work of the process ran
 --   idle_ns    time after it, until the next such call, in which none ran
@@ -22,7 +23,7 @@ WITH _own AS (
   SELECT iteration, start_ns, end_ns, IF(has_windows, stretch, 0) AS stretch FROM _placed
   QUALIFY IF(has_windows,
     number % CEIL((MAX(number) OVER () + 1) / $windows) = 0
-      AND place BETWEEN IF(number > 0 AND length > 1, 2, 1) AND 1 + CEIL($iterations / $windows),
+      AND (number > 0 OR MAX(number) OVER () < 3) AND place BETWEEN IF(number > 0 AND length > 1, 2, 1) AND 1 + CEIL($iterations / $windows),
     ABS(from_middle) <= $iterations / 2)
 ), _stretch AS (
   SELECT stretch, MIN(start_ns) AS first_ns, MAX(end_ns) AS last_ns FROM _iteration GROUP BY stretch

@@ -22,12 +22,13 @@ class IdleRows : public ReasonSink {
       for (const int64_t cut_ns : {loop_.start_ns, loop_.end_ns}) {
         if (loop_.begun && start_ns < cut_ns) until_ns = std::min(until_ns, cut_ns);
       }
-      const bool is_seen = IsSeen(start_ns, &until_ns);
+      const SeenSpan* const span = SpanAt(start_ns, &until_ns);
       const uint32_t path = PathOfRow(row);
       const LoopStages::Stage stage =
           LoopStages::StageOf(loop_, start_ns, result_->paths.node(path));
       uint64_t key = MakeIdleKey(row, stage, reason);
-      if (!is_seen) {
+      if (span != nullptr && span->is_sample) key |= IdleRow::kIsSample;
+      if (span == nullptr && seen_ != nullptr) {
         key = MakeIdleKey(MakeRow(path, LayerOfRow(row), false), stage, reason);
         key |= IdleRow::kGpuIsUnknown;
       }
@@ -37,15 +38,16 @@ class IdleRows : public ReasonSink {
   }
 
  private:
-  // Whether GPU work is recorded now, and the same up to `until_ns` at most. Times never decrease.
-  bool IsSeen(int64_t now_ns, int64_t* until_ns) {
-    if (seen_ == nullptr) return true;
+  // The stretch that holds this time, null: none does. The same up to `until_ns` at most. Times
+  // never decrease.
+  const SeenSpan* SpanAt(int64_t now_ns, int64_t* until_ns) {
+    if (seen_ == nullptr) return nullptr;
     while (next_ < seen_->size() && (*seen_)[next_].end_ns <= now_ns) ++next_;
-    if (next_ == seen_->size()) return false;
+    if (next_ == seen_->size()) return nullptr;
     const SeenSpan& span = (*seen_)[next_];
-    const bool is_seen = span.start_ns <= now_ns;
-    *until_ns = std::min(*until_ns, is_seen ? span.end_ns : span.start_ns);
-    return is_seen;
+    const bool is_inside = span.start_ns <= now_ns;
+    *until_ns = std::min(*until_ns, is_inside ? span.end_ns : span.start_ns);
+    return is_inside ? &span : nullptr;
   }
 
   const LoopSpan loop_;

@@ -21,6 +21,7 @@ namespace rlscope::analysis {
 struct SeenSpan {
   int64_t start_ns;
   int64_t end_ns;
+  bool is_sample;  // it was chosen at random, and stands for the time outside of such stretches
 };
 
 struct IdleRow {
@@ -28,12 +29,14 @@ struct IdleRow {
   int64_t duration_ns;
 
   bool gpu_is_known() const { return (key & kGpuIsUnknown) == 0; }
+  bool is_sample() const { return (key & kIsSample) != 0; }
 
   Reason reason() const { return Reason((key - 1) & 15); }
   LoopStages::Stage stage() const { return LoopStages::Stage((key - 1) >> 4 & 7); }
   uint32_t row() const { return static_cast<uint32_t>((key - 1) >> 7); }
 
   static constexpr uint64_t kGpuIsUnknown = uint64_t{1} << 62;  // then the row says that it is idle
+  static constexpr uint64_t kIsSample = uint64_t{1} << 61;
 };
 static_assert(static_cast<uint32_t>(Reason::kEnd) <= 16);
 constexpr uint64_t MakeIdleKey(uint32_t row, LoopStages::Stage stage, Reason reason) {

@@ -351,7 +351,8 @@ nb::dict Directory::Idle(size_t process, const LoopTimes& loop, const SeenTimes&
     const analysis::ProcessInput input = Input(process, most_paths);
     std::vector<analysis::SeenSpan> spans;
     if (seen) {
-      for (const auto& [start_ns, end_ns] : *seen) spans.push_back({start_ns, end_ns});
+      for (const auto& [start_ns, end_ns, is_sample] : *seen)
+        spans.push_back({start_ns, end_ns, is_sample});
     }
     return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop), seen ? &spans : nullptr));
   }));

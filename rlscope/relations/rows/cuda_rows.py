@@ -64,10 +64,10 @@ def without_work(
     }
 
 
-def seen_spans(iterations: Mapping[str, Any]) -> list[tuple[int, int]]:
+def seen_spans(iterations: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
     """Begins and ends of the stretches in which the state of the GPU is known, where GPU work was
     recorded in windows: a window, without its first iteration if it has others, because CUPTI is
-    attached in that one.
+    attached in that one. The last value is false for the first window, which stands for no other.
 
     Args:
         iterations: start_ns, end_ns and gpu_recorded of all iterations of the process, in order.
@@ -78,9 +78,9 @@ def seen_spans(iterations: Mapping[str, Any]) -> list[tuple[int, int]]:
     spans = []
     for first, after in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
         leaves_out = first > 0 and after - first > 1
-        spans.append((int(starts[first + leaves_out]), int(ends[after - 1])))
+        spans.append((int(starts[first + leaves_out]), int(ends[after - 1]), len(spans) > 0))
     if spans and seen[0]:
-        spans[0] = (0, spans[0][1])  # what came before is recorded, too
+        spans[0] = (0, spans[0][1], False)  # what came before is recorded, too
     return spans
 
 

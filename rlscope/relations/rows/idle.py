@@ -31,6 +31,7 @@ class _State(NamedTuple):
     layer: str
     gpu_busy: bool | None
     """None: not known."""
+    is_sample: bool = False
 
 
 def columns(found: Mapping[str, Any], swept: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -48,8 +49,11 @@ def columns(found: Mapping[str, Any], swept: Mapping[str, Any]) -> dict[str, lis
     is_whole = known is None or all(as_list(known))
     for state, ns in _missing(found, swept, is_whole):
         times[state, ROLLED_UP] += ns
-    rows = [(*state, reason, ns) for (state, reason), ns in sorted(times.items(), key=_in_order)]
-    names = (*_State._fields, "reason", "duration_ns")
+    rows = [
+        (*state[:-1], reason, ns, state.is_sample)
+        for (state, reason), ns in sorted(times.items(), key=_in_order)
+    ]
+    names = (*_State._fields[:-1], "reason", "duration_ns", "is_sample")
     return dict(zip(names, _transposed(rows, len(names)), strict=True))
 
 
@@ -77,7 +81,7 @@ def _missing(
 
 
 def _compared(state: _State, is_whole: bool) -> _State:
-    return state if is_whole else state._replace(gpu_busy=None)
+    return state if is_whole else state._replace(gpu_busy=None, is_sample=False)
 
 
 def _rows(found: Mapping[str, Any], name: str) -> Iterator[tuple[_State, str, int]]:
@@ -87,8 +91,9 @@ def _rows(found: Mapping[str, Any], name: str) -> Iterator[tuple[_State, str, in
     reasons = columns.get("reason", [""] * len(columns["duration_ns"]))
     places = [as_list(columns[each]) for each in _OF_STATE]
     known = as_list(columns.get(_KNOWN, [True] * len(reasons)))
-    for stage, operation, layer, busy, is_known, reason, ns in zip(
-        *places, known, reasons, as_list(columns["duration_ns"]), strict=True
+    samples = as_list(columns.get("is_sample", [False] * len(reasons)))
+    for stage, operation, layer, busy, is_known, is_sample, reason, ns in zip(
+        *places, known, samples, reasons, as_list(columns["duration_ns"]), strict=True
     ):
         layer_name = _trace.LAYERS[layer]
         yield (
@@ -98,6 +103,7 @@ def _rows(found: Mapping[str, Any], name: str) -> Iterator[tuple[_State, str, in
                 sources[operation],
                 layer_name,
                 bool(busy) if is_known else None,
+                bool(is_sample),
             ),
             reason,
             ns,
@@ -107,7 +113,7 @@ def _rows(found: Mapping[str, Any], name: str) -> Iterator[tuple[_State, str, in
 def _in_order(item: tuple[tuple[_State, str], int]) -> tuple[Any, ...]:
     state, reason = item[0]
     busy = -1 if state.gpu_busy is None else int(state.gpu_busy)
-    return (*state[:2], state.source or "", state.layer, busy, reason)
+    return (*state[:2], state.source or "", state.layer, busy, state.is_sample, reason)
 
 
 def _transposed(rows: Sequence[Sequence[Any]], width: int) -> Iterable[list[Any]]:

@@ -51,7 +51,7 @@ def _in_windows(rows: dict[str, Any]) -> dict[str, Any]:
             for row in rows.get(relation, [])
         ]
 
-    known = parts("idle", "duration_ns")
+    known = [{**row, "is_sample": True} for row in parts("idle", "duration_ns")]
     unknown = [
         {**row, "gpu_busy": None, "duration_ns": row["duration_ns"] - kept["duration_ns"]}
         for row, kept in zip(rows.get("idle", []), known, strict=True)
