@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import finding_verdicts, prices, statement
+from rlscope import amounts
+from rlscope.analysis import finding_verdicts, gpu_windows, prices, statement
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 Row = Mapping[str, Any]
-# Iterations in the middle of the loop that are read call by call.
+# Iterations in the middle of the loop, or of some windows, that are read call by call.
 _ITERATIONS = 50
+_WINDOWS = 10
 _WAITS = "findings/gpu_wait"
 # Reasons of relation `idle` with which a call waits for the GPU.
 _WAITING = ("synchronisation", "copy")
@@ -56,6 +58,16 @@ def gpu_states(trace: Trace, loop: Loop) -> list[GpuState]:
     return [GpuState(**row) for row in rows]
 
 
+def seen_part(trace: Trace, loop: Loop) -> tuple[str, float]:
+    """If GPU work of the loop was recorded in windows: a sentence behind the evidence, and how far
+    GPU times may be off, as a part of them. Else nothing."""
+    part = gpu_windows.part_of(trace, loop.process_id)
+    if part is None:
+        return "", 0.0
+    seen = amounts.share(part.seen, 1)
+    return f" GPU work was seen in {seen} of the iterations, and stands for all.", part.uncertainty
+
+
 def hidden(trace: Trace, loop: Loop, operations: Container[str], reason: str) -> Price:
     """What the loop wins if calls in some operations, with some reason, no longer wait for the GPU.
     Other calls still do, and then wait for what is left. In a trace with so many calls that they
@@ -70,8 +82,8 @@ def hidden(trace: Trace, loop: Loop, operations: Container[str], reason: str) ->
             if state.operation in operations and state.reason in _WAITING
         )
         return Price(waits_ns / 2, 0, waits_ns).times(part)
-    rows = statement.run(trace, _WAITS, process_id=loop.process_id, iterations=_ITERATIONS)
-    won = [*_won(rows.to_dicts(), operations)]
+    asked = {"process_id": loop.process_id, "iterations": _ITERATIONS, "windows": _WINDOWS}
+    won = _of_stretches([*_won(statement.run(trace, _WAITS, **asked).to_dicts(), operations)])
     if not won:
         return Price(0, 0, 0)
     each = {
@@ -102,16 +114,26 @@ def cuda_lines(
     return sorted(rows, key=lambda row: not pattern.search(row["text"] or ""))
 
 
-def _won(rows: Iterable[Row], operations: Container[str]) -> Iterable[int]:
-    """For each iteration: what it wins. Work that is no longer waited for is left to the next
-    iteration, too."""
-    left_ns = 0
-    for _, waits in groupby(rows, key=lambda row: row["iteration"]):
-        won_ns = 0
+def _of_stretches(won: Sequence[tuple[int, int]]) -> Sequence[float]:
+    """What an iteration wins. Those of one window are alike: it is one of them, by their mean."""
+    stretches: dict[int, list[int]] = {}
+    for stretch, won_ns in won:
+        stretches.setdefault(stretch, []).append(won_ns)
+    if len(stretches) == 1:
+        return [won_ns for _, won_ns in won]
+    return [statistics.fmean(each) for each in stretches.values()]
+
+
+def _won(rows: Iterable[Row], operations: Container[str]) -> Iterable[tuple[int, int]]:
+    """For each iteration: its stretch, and what it wins. Work that is no longer waited for is left
+    to the next iteration, too, if there is one in the stretch."""
+    left_ns, last = 0, None
+    for (stretch, _), waits in groupby(rows, key=lambda row: (row["stretch"], row["iteration"])):
+        won_ns, left_ns, last = 0, left_ns if stretch == last else 0, stretch
         for wait in waits:
             # A wait that stays takes all that is left; one that goes leaves its own work, too.
             left_ns = left_ns + wait["waited_ns"] if wait["operation"] in operations else 0
             moved_ns = min(left_ns, wait["idle_ns"])
             won_ns += moved_ns
             left_ns -= moved_ns
-        yield won_ns
+        yield stretch, won_ns

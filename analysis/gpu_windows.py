@@ -1,6 +1,7 @@
 """GPU work in windows (rls-prof --gpu-share): what the other iterations launched, and what
 recording took of the loop. docs/reference/semantics.md#what-windows-say-of-the-rest has the rules.
 
+    gpu_choice.sql    what --gpu-share auto chose
     gpu_window.sql -- by window, zone and kind --> estimated()   kernels and GPU time of the rest
                                               \\-> costs()       windows against their neighbours
 
@@ -32,7 +33,7 @@ FEWEST_WINDOWS = 3
 """Beside the first one. Fewer say nothing of the others."""
 _FEWEST_OF_KIND = 2
 _OTHER_KINDS = (-1, None)
-_SEEN = ("first", "recorded")
+_SEEN = ("first", "recorded", "whole")
 _OF_COST = ("first", "recorded", "edge")
 
 
@@ -79,6 +80,30 @@ class Cost:
     """What an iteration in a window takes more than one beside it, as a part of that."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """What windows have of a process."""
+
+    seen: float
+    """Share of the iterations."""
+    uncertainty: float
+    """Half the interval of the GPU time of all iterations, as a part of it. 1: there are too few
+    windows."""
+
+
+def part_of(trace: Trace, process_id: int) -> Part | None:
+    """None: all GPU work of the process was recorded, or none."""
+    rows = recorded(trace).get(process_id)
+    if rows is None:
+        return None
+    seen = _sum(_zones(rows, _SEEN), "iterations") / max(_sum(rows, "iterations"), 1)
+    found = estimated(rows)
+    if found is None or found.busy_ns.mean <= 0:
+        return Part(seen, 1.0)
+    half = (found.busy_ns.high - found.busy_ns.low) / 2
+    return Part(seen, min(1.0, half / found.busy_ns.mean))
+
+
 def recorded(trace: Trace) -> dict[int, list[Row]]:
     """Rows of gpu_window.sql by process; empty if no process recorded GPU work in windows."""
     if not sum(cuda.total(trace)["iterations"]):
@@ -88,6 +113,12 @@ def recorded(trace: Trace) -> dict[int, list[Row]]:
     for row in rows:
         found[row["process_id"]].append({**row, "kind": (row["operations"], row["is_long"])})
     return dict(found)
+
+
+def choices(trace: Trace) -> Table:
+    """process_id, name, recorded, why, launches_per_s, slower_high, after_ns, problem: what
+    processes chose to record with --gpu-share auto, in order."""
+    return statement.run(trace, "gpu_choice")
 
 
 def estimates(trace: Trace) -> Table:
@@ -157,7 +188,7 @@ def _zones(rows: Iterable[Row], zones: Sequence[str]) -> list[Row]:
 
 
 def _others(rows: Iterable[Row]) -> list[int]:
-    """Windows that were chosen at random: all but the first."""
+    """Windows that were chosen at random: neither the first, nor one that lasts."""
     return sorted({row["window_id"] for row in _zones(rows, ("first",))} - {0})
 
 
@@ -174,7 +205,7 @@ def estimated(rows: Sequence[Row]) -> Estimated | None:
     rows = _pooled(rows, windows)
     seen = _zones(rows, _SEEN)
     unseen = [row for row in rows if row["zone"] not in _SEEN]
-    known = {row["kind"] for row in seen if row["window_id"] > 0}
+    known = {row["kind"] for row in seen if _is_chosen(row)}
     unknown = [row for row in unseen if row["kind"] not in known]
     return Estimated(
         seen=_sum(seen, "iterations"),
@@ -217,13 +248,13 @@ def _whole(rows: Sequence[Row], windows: Sequence[int], kinds: set[Kind], column
     mean, deviations = float(_sum(seen, column)), dict.fromkeys(windows, 0.0)
     for kind in kinds:
         of_kind = [row for row in rows if row["kind"] == kind]
-        everywhere = _sum(of_kind, "iterations")
-        unseen = everywhere - _sum(_zones(of_kind, _SEEN), "iterations")
+        unseen = _sum(of_kind, "iterations") - _sum(_zones(of_kind, _SEEN), "iterations")
         counts = _by_window(_zones(of_kind, _SEEN), "iterations")
         sums = _by_window(_zones(of_kind, _SEEN), column)
         weight = sum(weights[each] * counts[each] for each in windows)
         of_one = sum(weights[each] * sums[each] for each in windows) / weight
         mean += unseen * of_one
+        everywhere = unseen + sum(counts[each] for each in windows)
         for each in windows:
             part = weights[each] * (sums[each] - of_one * counts[each]) / weight
             deviations[each] += math.sqrt(unseen * everywhere) * part
@@ -266,17 +297,17 @@ def costs(rows: Sequence[Row]) -> Cost | None:
     added = {each: beside.added_ns(each, _OF_COST) for each in found}
     inside = _inside(rows)
     slower = [beside.added_ns(each, inside) for each in found]
-    iterations = [beside.compared(each, inside) for each in found]
+    kernels = [beside.compared_kernels(each, inside) for each in found]
     base = [beside.expected_ns(each, inside) for each in found]
-    one_ns = sum(slower) / sum(iterations)
-    beginning = _sum((r for r in _zones(rows, _SEEN) if r["window_id"] == 0), "iterations")
+    one_ns = sum(slower) / max(sum(kernels), 1)
+    whole = _sum((r for r in _zones(rows, _SEEN) if not _is_chosen(r)), "kernels")
     # A window without neighbours costs what the others do.
     scale = len(_others(rows)) / len(found)
-    mean = scale * sum(added.values()) + beginning * one_ns
+    mean = scale * sum(added.values()) + whole * one_ns
     deviations = [
         scale * (added[each] - sum(added.values()) / len(found))
-        + beginning * (more - one_ns * n) / sum(iterations)
-        for each, more, n in zip(found, slower, iterations, strict=True)
+        + whole * (more - one_ns * n) / max(sum(kernels), 1)
+        for each, more, n in zip(found, slower, kernels, strict=True)
     ]
     whole_ns = _sum(rows, "duration_ns")
     return Cost(
@@ -284,6 +315,11 @@ def costs(rows: Sequence[Row]) -> Cost | None:
         share=_around(mean, _half_width(deviations)).over(whole_ns),
         slower=_ratio(slower, base),
     )
+
+
+def _is_chosen(row: Row) -> bool:
+    """Whether a recorded iteration lies in a window that was chosen at random."""
+    return bool(row["window_id"] > 0 and row["zone"] != "whole")
 
 
 def _inside(rows: Sequence[Row]) -> Sequence[str]:
@@ -335,9 +371,9 @@ class _Beside:
         found = ((row, self._mean_ns(window, row["kind"])) for row in rows)
         return [(row, mean_ns) for row, mean_ns in found if mean_ns is not None]
 
-    def compared(self, window: int, zones: Sequence[str]) -> int:
-        """Iterations."""
-        return sum(row["iterations"] for row, _ in self._compared(window, zones))
+    def compared_kernels(self, window: int, zones: Sequence[str]) -> int:
+        """What the iterations launched that are compared."""
+        return sum(row["kernels"] or 0 for row, _ in self._compared(window, zones))
 
     def expected_ns(self, window: int, zones: Sequence[str]) -> float:
         """As many iterations of the same kinds, beside it."""

@@ -76,6 +76,13 @@ def turn_gpu(recorded: bool, /) -> int:
     """GPU work is to be recorded from this begin of an iteration on, or not (--gpu-share). 0: there
     are no windows; 1: it is recorded; 2: it is not, and CUPTI is still at work; 3: it is not."""
 
+def gpu_launches() -> int:
+    """How many launches this process has records of so far, up to 200 ms late."""
+
+def has_traced_graphs() -> bool:
+    """Whether it has CUDA graphs of which each launch is one piece of GPU work: then no window of
+    GPU work may end."""
+
 def start() -> None: ...
 def stop() -> None: ...
 def is_recording() -> bool: ...

@@ -231,14 +231,17 @@ class Directory:
         process: int,
         *,
         loop: tuple[int, int] | None = None,
-        gpu: bool = True,
+        seen: Sequence[tuple[int, int, bool]] | None = None,
         most_paths: int = 16_384,
     ) -> dict[str, Columns]:
         """Time by reason; of a process that was rolled up, that of the kept part. `loop` as of
-        cuda_relations(), `gpu` as of sweep().
+        cuda_relations(). `seen`: begins and ends, in order, of the stretches in which all GPU work
+        was recorded, and whether each is a sample, which stands for the time outside of them;
+        None: all was recorded everywhere.
 
         operation  as of `sweep`
-        idle       stage, operation, layer, gpu_busy, reason, duration_ns
+        idle       stage, operation, layer, gpu_busy, gpu_is_known, is_sample, reason, duration_ns.
+                   Where the state of the GPU is not known, gpu_busy is false
         """
 
 def roll_up(

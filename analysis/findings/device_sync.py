@@ -11,7 +11,7 @@ from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.gpu_waits import cuda_lines, gpu_states, hidden
+from rlscope.analysis.gpu_waits import cuda_lines, gpu_states, hidden, seen_part
 from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _NEEDED = ("inference", SIMULATION)
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     states = gpu_states(trace, loop)
+    seen, _ = seen_part(trace, loop)
     waits = [
         state
         for state in states
@@ -50,7 +51,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "the GPU for the loop afterwards",
             evidence=f"In {', '.join(operations[:3])}, calls wait {duration(busy_ns)} for work of "
             f"the GPU. In all, it is idle for {duration(idle_ns)} of the loop. The price is the "
-            "part of the waits that the loop would not have to make up for later.",
+            f"part of the waits that the loop would not have to make up for later.{seen}",
             evidence_sql=statement.shown("findings/gpu_state", process_id=loop.process_id),
             fix="Keep values such as losses on the GPU, add them up there, and read them once in "
             "many steps.",

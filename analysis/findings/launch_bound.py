@@ -11,6 +11,7 @@ from rlscope.amounts import count, duration, plural, share
 from rlscope.analysis import finding_verdicts, lines, prices, statement
 from rlscope.analysis.critical_loop import Loop, spread
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.gpu_waits import seen_part
 from rlscope.analysis.prices import Price
 from rlscope.relations.groups import group_of
 
@@ -29,6 +30,7 @@ _PREPARING = ("python", "framework", "cuda_api")
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    seen, uncertainty = seen_part(trace, loop)
     bound = [row for row in rows if finding_verdicts.is_launch_bound(row, loop.iterations)]
     bound.sort(key=lambda row: group_of(row["operation"]))
     for _, of_group in groupby(bound, key=lambda row: group_of(row["operation"])):
@@ -39,13 +41,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         yield Finding(
             title=f"the GPU is idle for {share(idle_ns, loop.loop_ns)} of the loop while the CPU "
             f"prepares {plural(launches, 'launch')} of small kernels",
-            evidence=_evidence(found, launches, idle_ns),
+            evidence=_evidence(found, launches, idle_ns) + seen,
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Replay the step as a CUDA graph, by torch.cuda.graph or "
             'torch.compile(mode="reduce-overhead"). Larger batches use the same launches.',
             no_effect="No effect where shapes change in each step, or where the step must read "
             "values back.",
-            price=_price(trace, loop, found),
+            price=_price(trace, loop, found, uncertainty),
             operation=None if operation == "(none)" else operation,
             **lines.place_of(
                 lines.operation_lines(
@@ -67,13 +69,14 @@ def _evidence(rows: Sequence[Row], launches: int, idle_ns: int) -> str:
     )
 
 
-def _price(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Price:
+def _price(trace: Trace, loop: Loop, rows: Sequence[Row], uncertainty: float) -> Price:
     """What prepares the launches, without what a graph takes: its kernels, and its own launch."""
     whole = reduce(Price.plus, (_preparing(trace, loop, row) for row in rows))
     entries = max(max(row["entries"] or loop.iterations for row in rows), 1)
     gpu_ns = sum(row["launched_ns"] for row in rows)
     own_ns = entries * _GRAPH_NS + sum(row["launches"] for row in rows) * _NODE_NS
-    graph = Price(gpu_ns + own_ns, gpu_ns + own_ns / 3, gpu_ns + 3 * own_ns)
+    low_ns, high_ns = (1 - uncertainty) * gpu_ns, (1 + uncertainty) * gpu_ns
+    graph = Price(gpu_ns + own_ns, low_ns + own_ns / 3, high_ns + 3 * own_ns)
     # Part of the Python stays: it makes what the step needs, and is in no graph.
     return whole.part(0.5, 0.9, 1.0).less(graph)
 

@@ -9,7 +9,7 @@
 --   calls_everywhere        calls were recorded outside of windows, too
 -- without_work, apart_ns and gpu_ns leave out processes whose GPU work was not recorded; NULL: there
 -- are no others.
--- uses: launched_work
+-- uses: launched_work, call_coverage
 WITH _work AS (
   SELECT operation, "count" FROM launched_work
   UNION ALL SELECT operation, "count" FROM memcpy
@@ -37,6 +37,5 @@ SELECT
         WHERE regexp_matches(name, '^(__)?cu(da)?(Launch|GraphLaunch)')
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
   apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns, seen, iterations,
-  (SELECT COALESCE(ANY_VALUE(json_extract_string(options, '$.gpu_calls')), '') <> 'windows' FROM run)
-    AS calls_everywhere
-FROM _apart, _device, _seen
+  calls_everywhere
+FROM _apart, _device, _seen, call_coverage

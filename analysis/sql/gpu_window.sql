@@ -1,6 +1,7 @@
 -- Iterations of the processes whose GPU work was recorded in windows, by window and by kind.
 --   window_id    the window that they are in, or nearest to, counted from 0. Window 0 is the beginning
---   zone         first: of its window; recorded: the others of it;
+--   zone         first: of its window; recorded: the others of it; whole: of a window that lasts because
+--                windows were cheap until then (metadata gpu_share);
 --                edge: the $before before a window and the $after after it, in which CUPTI is attached
 --                and ended;
 --                beside: as many as the window has, beyond the edge, on either side; far: others
@@ -10,7 +11,12 @@
 --   kernels, busy_ns         what they launched; NULL: not recorded
 -- Attaching and ending CUPTI take up to 25 ms, and make no long iteration of one.
 -- uses: own_iteration
-WITH _operations AS (
+WITH _turn AS (
+  SELECT process_id, each.at_ns AS at_ns FROM (
+    SELECT process_id, UNNEST(FROM_JSON(value, '[{"at_ns": "BIGINT", "recorded": "VARCHAR"}]')) AS each
+    FROM metadata WHERE key = 'gpu_share')
+  WHERE each.recorded = 'all'
+), _operations AS (
   SELECT process_id, iteration, LIST_SORT(LIST(DISTINCT operation)) AS operations
   FROM iteration_breakdown
   WHERE iteration IS NOT NULL AND operation <> '(none)'
@@ -21,7 +27,9 @@ WITH _operations AS (
     MEDIAN(duration_ns) OVER (PARTITION BY process_id, operations) AS median_ns,
     ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY iteration) AS place,
     gpu_recorded AND NOT LAG(gpu_recorded, 1, FALSE)
-      OVER (PARTITION BY process_id ORDER BY iteration) AS is_first
+      OVER (PARTITION BY process_id ORDER BY iteration) AS is_first,
+    EXISTS (FROM _turn WHERE _turn.process_id = own_iteration.process_id
+      AND at_ns >= start_ns AND at_ns < start_ns + duration_ns) AS has_turn
   FROM own_iteration LEFT JOIN _operations USING (process_id, iteration)
   WHERE process_id IN (SELECT process_id FROM loss WHERE kind = 'gpu_unrecorded')
 ), _near AS (
@@ -35,10 +43,12 @@ WITH _operations AS (
   SELECT *, IF(before IS NULL OR after <= before, last_window, last_window + 1) AS window_id
   FROM _near
 ), _sized AS (
-  SELECT *, COUNT(IF(gpu_recorded, 1, NULL)) OVER (PARTITION BY process_id, window_id) AS size
-  FROM _placed
+  SELECT *, COUNT(IF(gpu_recorded, 1, NULL)) OVER _window AS size,
+    BOOL_OR(gpu_recorded AND has_turn) OVER _window AS lasts
+  FROM _placed WINDOW _window AS (PARTITION BY process_id, window_id)
 ), _zoned AS (
   SELECT *, CASE
+    WHEN gpu_recorded AND lasts AND window_id > 0 THEN 'whole'
     WHEN is_first THEN 'first'
     WHEN gpu_recorded THEN 'recorded'
     WHEN after <= $after OR before <= $before THEN 'edge'

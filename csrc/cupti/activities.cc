@@ -129,6 +129,7 @@ void SetTimes(uint64_t start, uint64_t end, GpuWork* work) {
 constexpr int64_t kClockErrorNs = 1000000;
 int64_t latest_ns = 0;
 uint64_t impossible_times = 0;
+uint64_t launches_read = 0;
 
 bool IsPossible(int64_t start_ns, int64_t end_ns) {
   return start_ns >= runtime::process.began_ns && end_ns <= latest_ns + kClockErrorNs;
@@ -168,7 +169,10 @@ uint32_t PackBlock(const int32_t (&block)[3]) {
          (static_cast<uint32_t>(block[1]) & 0xfff) << 12 | static_cast<uint32_t>(block[2]) << 24;
 }
 
+void CountLaunch() { __atomic_store_n(&launches_read, launches_read + 1, __ATOMIC_RELAXED); }
+
 void ReadKernel(const ActivityKernel& kernel) {
+  CountLaunch();
   GpuWork work = Begin(kernel, GpuKind::kKernel);
   work.device = kernel.device;
   work.interval.graph = kernel.graph;
@@ -214,6 +218,7 @@ void ReadSynchronization(const ActivitySynchronization& sync) {
 }
 
 void ReadGraph(const ActivityGraphTrace& graph) {
+  CountLaunch();
   GpuWork work = Begin(graph, GpuKind::kGraph);
   work.device = graph.device;
   work.interval.graph = graph.graph;
@@ -300,6 +305,8 @@ void TakeBuffer(void*, uint32_t, uint8_t* data, size_t, size_t valid) {
   full_end = &buffer->next;
 }
 
+uint64_t LaunchesRead() { return __atomic_load_n(&launches_read, __ATOMIC_RELAXED); }
+
 void SetRealtimeOffset(int64_t offset_ns) { realtime_offset_ns = offset_ns; }
 uint64_t ImpossibleTimes() { return impossible_times; }
 
@@ -337,7 +344,7 @@ void ForgetBuffers() {
   lock.Reset();
   free_buffers = full_buffers = mapped_buffers = nullptr;
   full_end = &full_buffers;
-  records_read = impossible_times = 0;
+  records_read = impossible_times = launches_read = 0;
 }
 
 }  // namespace rlscope::cupti

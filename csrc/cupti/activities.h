@@ -46,6 +46,9 @@ void ReadBuffers(const Cupti& cupti);
 extern uint64_t records_read;
 inline uint64_t RecordsRead() { return __atomic_load_n(&records_read, __ATOMIC_RELAXED); }
 
+// How many of them were launches: kernels, and graphs that were traced as one. Any thread.
+uint64_t LaunchesRead();
+
 // How many records had times before the process began or after they were read: CUPTI's clock is not
 // what we take it for.
 uint64_t ImpossibleTimes();

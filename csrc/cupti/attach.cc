@@ -47,10 +47,11 @@ const Cupti* Begin(Taken taken, Note* note) {
   const char* order = base::GetEnv("CUDA_DEVICE_ORDER");
   if (order != nullptr) note->Text("device_order", order);
   if (cupti.version != 0) note->Number("version", cupti.version);
-  // Graphs must be recorded alike in all windows, and are older than most.
   if (taken == Taken::kInsideInit && WantsWindows(cupti, note)) {
     UseGpuWindows();
-    taken = Taken::kLater;
+    // Graphs must be recorded alike in all windows, and are older than most. With auto there may be
+    // no window, and there is none where a graph was traced.
+    if (!IsEnv("RLSCOPE_GPU_SHARE", "auto")) taken = Taken::kLater;
   }
   if (!Subscribe(cupti, &OnCallback, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))

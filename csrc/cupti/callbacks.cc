@@ -6,6 +6,7 @@
 #include "cupti/flusher.h"
 #include "cupti/gaps.h"
 #include "cupti/gpu_window.h"
+#include "cupti/subscription.h"
 #include "runtime/cuda_call.h"
 #include "trace/layout/shared_pages.h"
 
@@ -19,6 +20,7 @@ uint32_t LearnName(uint32_t* known, const char* function) {
   const uint32_t id = rlscope_intern_name(static_cast<uint32_t>(trace::EntryKind::kCudaCallName), 0,
                                           function, strlen(function));
   __atomic_store_n(known, id, __ATOMIC_RELAXED);
+  NoticeFunction(function);
   return id;
 }
 

@@ -19,6 +19,7 @@ CuptiCallback callback = nullptr;
 bool refused = false;  // when it was to be taken again
 bool own_clock = false;
 bool graphs_by_launch = false;  // else by their kernels
+uint32_t graphs_are_used = 0;
 bool synchronisations = false;  // leave records, where work is recorded
 uint32_t parts = RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK;
 
@@ -179,6 +180,8 @@ bool WantsWindows(const Cupti& cupti, Note* note) {
   if (cupti.finalize == nullptr || cupti.version < kFirstThatEnds ||
       DriverVersion() < kFirstDriverThatEnds) {
     problem = "CUDA before 12.6 may end a program in which CUPTI is ended and attached again";
+  } else if (IsEnv("RLSCOPE_GPU_SHARE", "auto") && IsEnv("RLSCOPE_CUPTI_YIELD", "1")) {
+    problem = "--cupti=yield: torch.profiler may keep CUPTI's one subscription";
   } else if (!Records("work") || !Records("calls")) {
     problem = "--cuda-parts leaves out what it needs";
   } else if (IsEnv("CUPTI_ENABLE_HW_TRACE", "1")) {
@@ -234,6 +237,15 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   subscriber = nullptr;
   LeavePartsOut(cupti);
   TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls are missing after a pause", note);
+}
+
+void NoticeFunction(const char* name) {
+  if (strstr(name, "GraphInstantiate") != nullptr || strstr(name, "GraphLaunch") != nullptr)
+    __atomic_store_n(&graphs_are_used, 1, __ATOMIC_RELAXED);
+}
+
+bool HasTracedGraphs() {
+  return graphs_by_launch && __atomic_load_n(&graphs_are_used, __ATOMIC_RELAXED) != 0;
 }
 
 bool SubscribeToCalls(const Cupti& cupti, Note* note) {

@@ -39,6 +39,12 @@ void KeepParts(uint32_t on);
 // Takes it again. If the other one keeps a part, that part is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
 
+// A function of CUDA is called for the first time. Any thread.
+void NoticeFunction(const char* name);
+// Whether the program has graphs whose launches are traced. No GPU has shown that they live on when
+// CUPTI is ended and attached again.
+bool HasTracedGraphs();
+
 // Callbacks of calls alone. False: CUPTI refused, and the note says why.
 bool SubscribeToCalls(const Cupti& cupti, Note* note);
 // Records of work, beside those.

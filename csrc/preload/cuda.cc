@@ -1,5 +1,7 @@
 // The part of the C ABI that speaks of CUDA: pauses, and calls that somebody else watches.
+#include "cupti/activities.h"
 #include "cupti/flusher.h"
+#include "cupti/subscription.h"
 #include "runtime/cuda_call.h"
 #include "runtime/rlscope.h"
 
@@ -9,6 +11,8 @@ int rlscope_has_cuda(void) { return rlscope::cupti::HasCupti(); }
 enum rlscope_gpu_state rlscope_turn_gpu(int recorded) {
   return rlscope::cupti::TurnCupti(recorded != 0);
 }
+uint64_t rlscope_gpu_launches(void) { return rlscope::cupti::LaunchesRead(); }
+int rlscope_has_traced_graphs(void) { return rlscope::cupti::HasTracedGraphs(); }
 int rlscope_switch_cuda(uint32_t parts) { return rlscope::cupti::SwitchCupti(parts); }
 
 int rlscope_begin_cuda_call(void) { return rlscope::runtime::BeginCudaCall(); }

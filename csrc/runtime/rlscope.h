@@ -186,6 +186,11 @@ enum rlscope_gpu_state {
   RLSCOPE_GPU_OFF = 3
 };
 RLSCOPE_EXPORT enum rlscope_gpu_state rlscope_turn_gpu(int recorded);
+// How many launches this process has records of so far, up to 200 ms late. Quick.
+RLSCOPE_EXPORT uint64_t rlscope_gpu_launches(void);
+// Whether the program has CUDA graphs of which each launch is one piece of GPU work. No window may
+// end then: no GPU has shown that such a graph lives on when CUPTI is ended. Quick.
+RLSCOPE_EXPORT int rlscope_has_traced_graphs(void);
 // A CUDA call that CUPTI does not see (librlscope_cudart.so); outermost calls become records. Where
 // begin answers 1, end follows on the same C stack.
 RLSCOPE_EXPORT int rlscope_begin_cuda_call(void);

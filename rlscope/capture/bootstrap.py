@@ -51,9 +51,9 @@ if "RLSCOPE_TURNS" in os.environ:
 
     turns.begin()
 elif os.environ.get("RLSCOPE_GPU_SHARE", "") not in ("", "100%"):
-    from rlscope.capture import gpu_windows
+    from rlscope.capture import gpu_start
 
-    gpu_windows.begin()
+    gpu_start.begin()
 
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

@@ -15,10 +15,10 @@ So every other window, by chance, waits for the next long iteration, for a cycle
     at random       - x x - -
     for a long one                        - - x x - -
 
-`auto` makes cycles so long that the windows cost the loop what is allowed. What a window costs is
-measured here: the time from its begin until CUPTI is ended, less that of as many iterations of the
-same cycle without it. The beginning was recorded whole: windows cost half of what is allowed until
-that is made up for.
+`auto` uses windows only where recording all may be dear (gpu_choice.py). It makes cycles so long
+that they cost the loop what is allowed. What a window costs is measured here: the time from its
+begin until CUPTI is ended, less that of as many iterations of the same cycle without it. The
+stretch before was recorded whole: windows cost half of what is allowed until that is made up for.
 """
 
 import contextlib
@@ -26,19 +26,18 @@ import os
 import random
 import time
 
+from rlscope.capture.gpu_choice import ALLOWED, STRETCH_NS, Choice
 from rlscope.recorder import runtime
 
 VARIABLE = "RLSCOPE_GPU_SHARE"
 WHOLE, AUTO = "100%", "auto"
 _LENGTH_VARIABLE = "RLSCOPE_TEST_GPU_WINDOW"
 """Iterations of a window, whatever they take."""
+_STRETCH_VARIABLE = "RLSCOPE_TEST_GPU_STRETCH"
+"""Seconds for which launches are counted."""
 
 _WINDOW_NS = 250_000_000
 """A window takes as long at least: attaching and ending CUPTI takes some 25 ms."""
-_WHOLE_NS = 5_000_000_000
-"""With auto, a program that is shorter is recorded whole."""
-_ALLOWED = 0.025
-"""What windows may cost with auto, as a part of the loop. Below 3 %, because it is estimated."""
 _FIRST_SHARE = 0.05
 """The share of the first cycle with auto, when the cost of a window is not known."""
 _LEAST_COST_NS = 20_000_000
@@ -61,11 +60,13 @@ if TYPE_CHECKING:
 
 
 def begin() -> None:
-    """From now on GPU work of this process is recorded in windows, where it has iterations."""
+    """From this begin of an iteration on, GPU work of this process is recorded in windows."""
     share = os.environ[VARIABLE]
     length = int(os.environ.get(_LENGTH_VARIABLE, "0"))
     # In tests with windows of a given length, nothing depends on what iterations take.
-    runtime.follow_iterations(Windows(share, length, looks=not length).boundary)
+    windows = Windows(share, length, looks=not length)
+    runtime.follow_iterations(windows.boundary)
+    windows.boundary()
 
 
 class Windows:
@@ -80,6 +81,8 @@ class Windows:
         self._begin_ns = 0.0  # how long the beginning was recorded,
         self._owed_ns = 0.0  # and what is left of its cost, once that is known
         self._looks = looks
+        stretch_ns = int(1e9 * float(os.environ.get(_STRETCH_VARIABLE, STRETCH_NS / 1e9)))
+        self._choice = Choice(stretch_ns) if share == AUTO and not length else None
         # Iterations, the latest long one's number, and how many it came after the one before.
         self._passed = self._last_long = self._distance = 0
         self._period = 0  # of them; 0: they come at no even distance
@@ -98,23 +101,33 @@ class Windows:
             runtime.follow_iterations(None)
             while True:  # this boundary may not be the last one
                 yield
-        usual_ns = yield from self._begin()
         while True:
-            usual_ns = yield from self._cycle(usual_ns)
+            usual_ns = yield from self._whole()
+            yield from self._end_window(Lap(usual_ns))
+            while self._choice is None or not self._choice.is_cheap():
+                usual_ns = yield from self._cycle(usual_ns)
+            while runtime.turn_gpu(True) != _STATE_RECORDED:  # another profiler has CUPTI
+                yield
 
-    def _begin(self) -> "Generator[None, None, float]":
-        """The beginning is recorded, and says about how long an iteration is."""
-        whole_ns = _WINDOW_NS if self._share else _WHOLE_NS
-        begun_ns, passed = time.perf_counter_ns(), 0
-        while passed < (self._given_length or 2) or (
-            not self._given_length and time.perf_counter_ns() - begun_ns < whole_ns
-        ):
-            yield
-            passed += 1
-        self._begin_ns = time.perf_counter_ns() - begun_ns
-        usual_ns = self._begin_ns / passed
-        yield from self._end_window(Lap(usual_ns))
-        return usual_ns
+    def _whole(self) -> "Generator[None, None, float]":
+        """All is recorded: the beginning, and with auto as long as that is cheap. About how long an
+        iteration is at its end."""
+        while True:
+            begun_ns, passed = time.perf_counter_ns(), 0
+            if self._choice is not None:
+                self._choice.begin_stretch()
+            while passed < (self._given_length or 2) or not self._is_stretch_over(begun_ns):
+                yield
+                passed += 1
+            self._begin_ns = time.perf_counter_ns() - begun_ns
+            if self._choice is None or self._choice.wants_windows():
+                self._costs_ns, self._owed_ns = [], 0.0
+                return self._begin_ns / passed
+
+    def _is_stretch_over(self, begun_ns: int) -> bool:
+        if self._choice is not None:
+            return self._choice.is_stretch_over()
+        return bool(self._given_length) or time.perf_counter_ns() - begun_ns >= _WINDOW_NS
 
     def _cycle(self, usual_ns: float) -> "Generator[None, None, float]":
         """Usual time of an iteration, before and after."""
@@ -130,13 +143,17 @@ class Windows:
             yield from self._pass(length, outside)
             window = Lap(usual_ns)
         window.switch()
-        yield from self._pass(length, window)
+        inside = Lap(usual_ns)
+        yield from self._pass(length, inside)
+        window.join(inside)
         yield from self._end_window(window)
         after = max(0, others - before - (window.iterations - length))
         yield from self._pass(after, outside)
         if outside.short:
             usual_ns = outside.short_ns / outside.short
             self._remember(window.more_ns(usual_ns), window.short * usual_ns)
+            if self._choice is not None and inside.short:
+                self._choice.add_window(inside.short_ns / inside.short / usual_ns - 1)
         return usual_ns
 
     def _remember(self, cost_ns: float, plain_ns: float) -> None:
@@ -152,7 +169,7 @@ class Windows:
         if not self._costs_ns:
             return length * usual_ns / _FIRST_SHARE
         cost_ns = max(_LEAST_COST_NS, sum(self._costs_ns) / len(self._costs_ns))
-        allowed = _ALLOWED
+        allowed = ALLOWED
         if self._owed_ns > 0:
             self._owed_ns -= cost_ns
             allowed /= 2
@@ -225,6 +242,14 @@ class Lap:
     def switch(self) -> None:
         """CUPTI was attached or ended since: that is a part of their time."""
         self.short_ns += self._since_ns()
+
+    def join(self, other: "Lap") -> None:
+        """Its iterations, which are the latest, belong to this one, too."""
+        self.iterations += other.iterations
+        self.short += other.short
+        self.short_ns += other.short_ns
+        self.long_ns += other.long_ns
+        self._at_ns = other._at_ns
 
     def _since_ns(self) -> int:
         before_ns, self._at_ns = self._at_ns, time.perf_counter_ns()

@@ -29,6 +29,10 @@ _POINTS = 1000
 """Iterations of a longer run are taken together, neighbours with neighbours."""
 _KERNELS = 200
 _METADATA = 60
+_ESTIMATED = "gpu_unrecorded"
+"""A loss for which estimates stand."""
+_OF_ONE_RUN = "gpu_share"
+"""Metadata with times of its run in it: no two runs have the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,7 @@ def read(trace: Trace) -> Measured:
         losses=[
             f"{row['kind']} x {row['count']:,}"
             for row in coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
+            if row["kind"] != _ESTIMATED
         ],
         frames=lines.flame_frames(trace, frames=limits.FRAMES).to_dicts(),
         frame_parts=lines.flame_parts(trace, frames=limits.FRAMES).to_dicts(),
@@ -132,7 +137,8 @@ def _process(trace: Trace, process_id: int | None) -> Row:
 def _facts(trace: Trace) -> dict[str, str]:
     found = {row["kind"]: str(row["value"]) for row in compared.facts(trace).to_dicts()}
     for row in run_facts.metadata_value(trace, rows=_METADATA).to_dicts():
-        found.setdefault(f"metadata {row['key']}", row["value"])
+        if row["key"] != _OF_ONE_RUN:
+            found.setdefault(f"metadata {row['key']}", row["value"])
     options = trace.table("run")["options"][0]
     for name, value in (json.loads(options) if options else {}).items():
         if name not in ("output", "force", "command", "name"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from rlscope.record.config import Config
+from rlscope.cuda_driver import driver_path
+from rlscope.record.config import AUTO, Config
 from rlscope.record.profile import traced_environment
 from rlscope.record.settings import Settings
 
@@ -48,6 +49,13 @@ def program_variables(directory: str, settings: Settings, limits: Config) -> dic
     }
 
 
+def default_gpu_share(environ: Mapping[str, str]) -> str:
+    """How much GPU work rls-prof records if no option says it. Empty: the environment does, or
+    there is no CUDA, and no process needs to look for it."""
+    is_asked = not environ.get("RLSCOPE_GPU_SHARE") and driver_path(environ)
+    return AUTO if is_asked else ""
+
+
 def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """The variables, with their new values, of the options that say what is a layer.
 
@@ -63,7 +71,7 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         "RLSCOPE_GPU_CALLS": settings.gpu_calls,
     }
     changes = {variable: value for variable, value in given.items() if value}
-    if settings.gpu_share not in ("", "100%"):
+    if settings.gpu_share not in ("", "100%", AUTO):
         changes["RLSCOPE_CUPTI_YIELD"] = "1"  # ending CUPTI would end it for torch.profiler, too
     if settings.cupti:
         changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"

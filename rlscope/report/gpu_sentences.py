@@ -59,6 +59,48 @@ def _of_process(row: Row, rows: list[Row]) -> str:
     return f"{units.visible(row['name'] or '?')}: " if len(rows) > 1 else ""
 
 
+def choices(rows: list[Row]) -> list[str]:
+    """Rows of `gpu_windows.choices`: what was recorded last in each process, and why."""
+    last = {row["process_id"]: row for row in rows}
+    several = [*last.values()]
+    said = (f"{_of_process(row, several)}{_chosen(row)}" for row in several)
+    return [*dict.fromkeys(said)]
+
+
+def _chosen(row: Row) -> str:
+    if row["why"] is None:
+        return f"All GPU work was recorded: {units.visible(row['problem'])}."
+    if row["why"] == "cheap":
+        return (
+            f"Windows of GPU work showed that recording takes at most {_part(row['slower_high'])} "
+            f"of the loop. From {_after(row)} on, all was recorded."
+        )
+    rate = units.count(round(row["launches_per_s"]))
+    if row["why"] == "graphs":
+        return (
+            f"All GPU work was recorded, with {rate} launches a second, because the program uses "
+            "CUDA graphs. With `--cuda-graph-trace node`, rlscope can record windows."
+        )
+    most = _part(row["launches_per_s"] * record_costs.LAUNCH_ON_H100_NS[2] / 1e9)
+    if row["why"] == "few_launches":
+        return (
+            f"All GPU work was recorded, because {rate} launches a second are few: recording them "
+            f"takes at most {most} of the loop, by the costs on an H100."
+        )
+    return (
+        f"From {_after(row)} on, GPU work was recorded in windows: with {rate} launches a second, "
+        f"recording all may take up to {most} of the loop, by the costs on an H100."
+    )
+
+
+def _part(part: float) -> str:
+    return units.share(max(part, 0.0), 1)
+
+
+def _after(row: Row) -> str:
+    return f"second {row['after_ns'] / 1e9:.0f} of the process"
+
+
 def cost(costs: list[Row], total: list[Row], facts: Row, *, brief: bool = False) -> list[str]:
     """What recording CUDA took: by windows of this run, else that it was not measured.
 
@@ -122,7 +164,7 @@ def _not_measured(total: Row, facts: Row, *, brief: bool) -> Iterator[str]:
     said = f"What recording CUDA took is not measured: on an H100 {low} to {high} for {launches}."
     more = (
         f" That is about {mean} of CPU time. Where the CPU waits for the GPU anyway, it is no time "
-        "of the loop. `rls-prof --gpu-share auto` and `rlscope calibrate` measure it."
+        "of the loop. `rls-prof --gpu-share 10%` and `rlscope calibrate` measure it."
     )
     yield said if brief else said + more
 

@@ -23,6 +23,7 @@ from support.cuda.witness import compile_witness, witness_environment
 PROGRAMS = Path(__file__).parent / "programs"
 RLSCOPE = [sys.executable, str(Path(__file__).with_name("rlscope_command.py"))]
 PROF = [*RLSCOPE, "prof"]
+WHOLE = ("--gpu-share", "100%")  # unless a step says otherwise: it compares all GPU work
 
 WITNESS_SECONDS = 30.0
 
@@ -148,13 +149,14 @@ class Bench:
     ) -> Run:
         """The same of a program that needs the recorder, and cannot be tried without."""
         command, place = self._command(program, arguments), self._place(program)
-        wrapped = [*PROF, "--no-report", "-o", str(place), *prof, "--", *command]
+        wrapped = [*PROF, *WHOLE, "--no-report", "-o", str(place), *prof, "--", *command]
         return Run(self._said(place, wrapped, code, env or {}), CudaTrace(place))
 
     def start(self, program: str, *arguments: str) -> tuple[subprocess.Popen[str], CudaTrace]:
         """Under rls-prof, with its output open."""
         place = self._place(program)
-        wrapped = [*PROF, "--no-report", "-o", str(place), "--", *self._command(program, arguments)]
+        command = self._command(program, arguments)
+        wrapped = [*PROF, *WHOLE, "--no-report", "-o", str(place), "--", *command]
         return subprocess.Popen(wrapped, stdout=subprocess.PIPE, text=True), CudaTrace(place)
 
     def witness(self, place: Path, program: str, *arguments: str, level: str = "graph") -> Figures:

@@ -59,6 +59,12 @@ def _setting(name: str, expect_s: float, run: Run, **options: object) -> Step:
     return Step(name, expect_s, MOST_COST_S, functools.partial(run, **options), "settings")
 
 
+def _share(loop: str, expect_s: float) -> Step:
+    """A step about the default beside recording all."""
+    run = functools.partial(turn_steps.shared, loop=loop)
+    return Step(f"cost-share-{loop}", expect_s, MOST_COST_S, run, "shares")
+
+
 MOST_COST_S = 90.0
 
 PLAN = [
@@ -124,8 +130,11 @@ PLAN = [
     # CUPTI would cost less? (--first settings)
     _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
     _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
-    _cost("cost-share-dqn", 60, turn_steps.shared, loop="dqn"),
-    _cost("cost-share-sac", 60, turn_steps.shared, loop="sac"),
+    _share("sac", 70),
+    _share("dqn", 70),
+    _share("ppo-vector", 70),
+    _share("ppo-pixels", 70),
+    _share("sampling-cached", 70),
     _cost("cost-twins-sac", 45, cupti_steps.twins, loop="sac"),
     _cost("cost-twins-dqn", 45, cupti_steps.twins, loop="dqn"),
     _cost("cost-twins-ppo-vector", 45, cupti_steps.twins, loop="ppo-vector"),
@@ -147,7 +156,7 @@ PLAN = [
     _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
     _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
     _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
-    _setting("cost-share-launches", 55, turn_steps.shared, loop="launches"),
+    _share("launches", 45),
     _setting("cost-twins-launches", 30, cupti_steps.twins, loop="launches"),
     _setting("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
     _setting("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),

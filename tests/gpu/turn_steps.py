@@ -21,12 +21,9 @@ import rlscope as rls
 from rlscope.analysis import gpu_windows
 
 SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
-SHARE_SECONDS = {False: 10.0, True: 60.0}
-SHARES = {
-    "100%": 0.5,
-    "10%": 1.0,
-    "auto": 1.5,
-}  # of these seconds; auto begins with five whole ones
+SHARE_SECONDS = {False: 8.0, True: 30.0}
+# Of these seconds. The default, auto, begins with five whole ones.
+SHARES = {"100%": 0.5, "10%": 1.0, "auto": 2.5}
 PROFILER_SECONDS = {False: 10.0, True: 60.0}
 WITHOUT_TORCH = "launches"
 START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
@@ -73,8 +70,8 @@ def profiled(bench: Bench, loop: str) -> Figures:
 
 
 def shared(bench: Bench, loop: str) -> Figures:
-    """What windows of GPU work cost a loop, beside recording all: by its mean iteration against its
-    median, which has none, by the same of the plain loop, and as the run itself says."""
+    """What the default costs a loop, beside recording all: within one process, between processes,
+    and as the run itself says."""
     need_loop(loop)
     seconds = SHARE_SECONDS[bench.patient]
     plain = bench.plain("share.py", loop, f"{seconds / 2}")
@@ -91,10 +88,51 @@ def shared(bench: Bench, loop: str) -> Figures:
             "losses": run.trace.query("SELECT kind, count FROM loss"),
             "kernels": len(run.work(KERNEL)),
             "note": run.note(),
+            "within": within(run),
+            "chosen": chosen(run),
             "said": costs_said(run),
         }
         check(bool(figures[share]["kernels"]), f"no kernel was recorded with {share}", figures)
     return figures
+
+
+_WITHIN = """
+WITH _own AS (
+  SELECT iteration, duration_ns, gpu_recorded,
+    BOOL_OR(gpu_recorded) OVER (ORDER BY iteration ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)
+      AS is_near,
+    LAG(gpu_recorded, 1, FALSE) OVER (ORDER BY iteration) AS follows,
+    SUM(IF(gpu_recorded, 0, 1)) OVER (ORDER BY iteration) > 0 AS is_later
+  FROM iteration WHERE complete AND source = 'explicit'
+)
+SELECT AVG(duration_ns) / 1e3 AS all_us,
+  AVG(duration_ns) FILTER (gpu_recorded AND follows) / 1e3 AS recorded_us,
+  AVG(duration_ns) FILTER (NOT is_near) / 1e3 AS between_us,
+  COUNT(*) FILTER (gpu_recorded AND NOT follows) AS windows
+FROM _own WHERE is_later
+"""
+
+
+def within(run: Run) -> Figures:
+    """The default before and after, within one process, whose windows lie at random: what an
+    iteration takes in windows (recording all), between them, and on average, CUPTI's beginnings and
+    ends included. Empty: there are no windows behind the first."""
+    (found,) = run.trace.query(_WITHIN)
+    if not found["windows"] or not found["between_us"] or not found["recorded_us"]:
+        return {}
+    figures = {name: round(float(value), 2) for name, value in found.items()}
+    between = figures["between_us"]
+    return {
+        **figures,
+        "all_recorded_percent": round(100 * (figures["recorded_us"] / between - 1), 2),
+        "windows_percent": round(100 * (figures["all_us"] / between - 1), 2),
+    }
+
+
+def chosen(run: Run) -> list[dict[str, Any]]:
+    """What auto chose, and why."""
+    with rls.load(run.trace.directory) as trace:
+        return gpu_windows.choices(trace).to_dicts()
 
 
 def costs_said(run: Run) -> list[dict[str, Any]]:

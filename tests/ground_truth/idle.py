@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ground_truth.brute import loop_of
 from ground_truth.cuda_process import Call, Cuda
@@ -33,11 +34,17 @@ _TO_DEVICE, _TO_HOST = 1, 2
 _PAGEABLE, _PINNED = 1, 2
 
 
-def idle_times(cuda: Cuda) -> list[Idle]:
-    """Durations by stage, operation, layer, GPU state and reason."""
+Stretch = tuple[int, int, bool]
+"""From, to, and whether it is a sample."""
+SAMPLE = "sample: "
+
+
+def idle_times(cuda: Cuda, seen: Sequence[Stretch] | None = None) -> list[Idle]:
+    """Durations by stage, operation, layer, GPU state and reason. `seen`: stretches in which all
+    GPU work was recorded; None: it was everywhere. Reasons in a sample are marked."""
     loop = loop_of(cuda.streams, cuda.rules)
     reasons = _reasons_of_calls(cuda)
-    times: Counter[tuple[str, str, str, bool, str]] = Counter()
+    times: Counter[tuple[str, str, str, bool | None, str]] = Counter()
     for segment in segments_of(cuda.streams, cuda.rules):
         key = process_key(segment)
         if key is None:
@@ -45,7 +52,13 @@ def idle_times(cuda: Cuda) -> list[Idle]:
         _, operation, layer, busy = key
         reason = _reason(segment, layer, reasons, cuda.rules)
         stage = stage_at(segment.start_ns, loop, operation, cuda.rules)
-        times[stage, operation, layer, busy, reason] += segment.duration_ns
+        if seen is None:
+            times[stage, operation, layer, busy, reason] += segment.duration_ns
+            continue
+        for now in range(segment.start_ns, segment.end_ns):
+            samples = [is_sample for start, end, is_sample in seen if start <= now < end]
+            mark = SAMPLE if any(samples) else ""
+            times[stage, operation, layer, busy if samples else None, mark + reason] += 1
     return [Idle(*key, ns) for key, ns in times.items()]
 
 

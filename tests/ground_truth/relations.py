@@ -254,7 +254,7 @@ class Idle(NamedTuple):
     stage: str
     operation: str
     layer: str
-    gpu_busy: bool
+    gpu_busy: bool | None
     reason: str
     duration_ns: int
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from support.files.streamed_rows import read_instances, read_iteration_times
 
+from ground_truth.idle import SAMPLE, Stretch
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (
     AUTOMATIC,
     CUDA_RELATIONS,
     RELATIONS,
     UNLINKED,
+    Idle,
     Rows,
 )
 from ground_truth.written import FILE, ORIGIN_NS, write
@@ -57,6 +61,39 @@ def read(
 
 def sweep_cuda(process: RawProcess) -> Rows:
     """The relations of CUDA calls and GPU work as the C++ core computes them."""
+    with _opened(process) as (trace, times):
+        rows: Rows = {}
+        for found in (trace.cuda_relations(0, **times), trace.idle(0, **times)):
+            texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+            for name in CUDA_RELATIONS.keys() & found.keys():
+                rows[name] = texts.rows(name, found[name], CUDA_RELATIONS)
+        return rows
+
+
+def sweep_idle(process: RawProcess, seen: Sequence[Stretch]) -> list[Idle]:
+    """The rows of `idle` where all GPU work was recorded in some stretches only: gpu_busy is None
+    elsewhere, and reasons in a sample are marked."""
+    with _opened(process) as (trace, times):
+        shifted = [(start + ORIGIN_NS, end + ORIGIN_NS, each) for start, end, each in seen]
+        found = trace.idle(0, seen=shifted, **times)
+        texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+        columns = found["idle"]
+        rows: list[Any] = []
+        for known, sample in ((False, False), (True, False), (True, True)):
+            flags = zip(columns["gpu_is_known"], columns["is_sample"], strict=True)
+            chosen = [(bool(a), bool(b)) == (known, sample) for a, b in flags]
+            kept = {name: [*compress(values, chosen)] for name, values in columns.items()}
+            for row in texts.rows("idle", kept, CUDA_RELATIONS):
+                busy = row.gpu_busy if known else None  # type: ignore[attr-defined]
+                reason = f"{SAMPLE if sample else ''}{row.reason}"  # type: ignore[attr-defined]
+                rows.append(row._replace(gpu_busy=busy, reason=reason))  # type: ignore[attr-defined]
+        assert len(rows) == len(columns["reason"])
+        return rows
+
+
+@contextmanager
+def _opened(process: RawProcess) -> Iterator[tuple[_trace.Directory, dict[str, Any]]]:
+    """Its trace, and what the passes over it are asked with."""
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory = Path(folder) / "trace"
         write([process], directory)
@@ -65,13 +102,7 @@ def sweep_cuda(process: RawProcess) -> Rows:
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
         )
-        times = {"loop": loop[0] if loop else None, "most_paths": process.most_paths}
-        rows: Rows = {}
-        for found in (trace.cuda_relations(0, **times), trace.idle(0, **times)):
-            texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
-            for name in CUDA_RELATIONS.keys() & found.keys():
-                rows[name] = texts.rows(name, found[name], CUDA_RELATIONS)
-        return rows
+        yield trace, {"loop": loop[0] if loop else None, "most_paths": process.most_paths}
 
 
 def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

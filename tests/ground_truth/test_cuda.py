@@ -7,15 +7,18 @@ from functools import cache
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ground_truth import cuda, sql_twin
 from ground_truth.compare import first_difference
+from ground_truth.cuda_process import find_calls
 from ground_truth.cuda_strategies import LAST_END, cuda_processes
+from ground_truth.idle import Stretch, idle_times
 from ground_truth.profiles import PROFILE, draw_again, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import CUDA_RELATIONS, Rows
 from ground_truth.rules import CudaRules, mutations
-from ground_truth.swept import sweep, sweep_cuda
+from ground_truth.swept import sweep, sweep_cuda, sweep_idle
 
 # The rarest mutation shows on one trace in a hundred.
 TRACES = 800
@@ -35,6 +38,24 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
     found = sql_twin.cuda_tables(process)
     difference = first_difference(found, cuda.relations(process), CUDA_RELATIONS)
     assert difference is None, f"SQL - / + brute force: {difference}"
+
+
+@st.composite
+def stretches(draw: st.DrawFn) -> list[Stretch]:
+    """Apart from each other, in order; the first may begin before the process."""
+    cuts = sorted(draw(st.sets(st.integers(-5, LAST_END + 5), max_size=6)))
+    return [
+        (start, end, draw(st.booleans())) for start, end in zip(cuts[::2], cuts[1::2], strict=False)
+    ]
+
+
+@share(0.5)
+@given(cuda_processes(), stretches())
+def test_the_state_of_the_gpu_is_known_where_its_work_was_recorded(
+    process: RawProcess, seen: list[Stretch]
+) -> None:
+    expected = idle_times(find_calls(process, CudaRules()), seen)
+    assert sorted(sweep_idle(process, seen), key=repr) == sorted(expected, key=repr)
 
 
 @share(0.3)

@@ -16,7 +16,7 @@ from support.cuda.simcuda_runs import Row, having
 from support.cuda.trace import GRAPH, KERNEL
 
 import rlscope as rls
-from rlscope.analysis import cuda
+from rlscope.analysis import cuda, gpu_windows
 from rlscope.report import cuda_sentences, panels
 from rlscope.report.panel import Drawing
 from rlscope.report.renderers import json as json_renderer
@@ -153,6 +153,24 @@ def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
         "SELECT reason FROM absent WHERE relation = 'breakdown' AND column_name = 'gpu_busy'"
     )
     assert "--gpu-share" in absent["reason"]
+
+
+def test_reasons_know_the_state_of_the_gpu_in_windows_only(tmp_path: Path) -> None:
+    """Of the first iteration of a window it is not, because CUPTI is attached in it."""
+    run = record(tmp_path, "iterate(body)")
+    rows = run.query(
+        "SELECT gpu_busy IS NULL AS unknown, SUM(duration_ns) AS ns FROM idle GROUP BY ALL"
+    )
+    ns = {row["unknown"]: row["ns"] for row in rows}
+    spans = run.query(
+        "SELECT start_ns, duration_ns, gpu_recorded AND LAG(gpu_recorded, 1, TRUE) OVER "
+        "(ORDER BY iteration) AS known FROM iteration ORDER BY iteration"
+    )
+    (begin,) = run.query("SELECT start_ns FROM process")
+    before_ns = spans[0]["start_ns"] - begin["start_ns"]
+    assert ns[False] == before_ns + sum(row["duration_ns"] for row in spans if row["known"])
+    (whole,) = run.query("SELECT SUM(duration_ns) AS ns FROM breakdown")
+    assert ns[False] + ns[True] == whole["ns"]
 
 
 def test_iterations_in_windows_have_what_they_launched(tmp_path: Path) -> None:
@@ -425,6 +443,52 @@ def test_another_profiler_can_have_cupti(tmp_path: Path, begin: int, length: int
     }
 
 
+FEW = """
+def rest(i):
+    body(i)
+    time.sleep(0.01)
+
+iterate(rest, 60)
+"""
+
+
+def test_a_program_that_launches_little_is_recorded_whole_and_says_why(tmp_path: Path) -> None:
+    """By default, and with graphs as one piece of work each."""
+    run = record_script(tmp_path, LOOP + FEW, RLSCOPE_TEST_GPU_STRETCH="0.1")
+    assert not losses(run)
+    assert len(recorded_starts(run)) == len(launched(run))
+    assert events(run, "finalized") == 0
+    busy = run.query("SELECT DISTINCT gpu_busy FROM breakdown ORDER BY gpu_busy")
+    assert [row["gpu_busy"] for row in busy] == [False, True]
+    with rls.load(run.directory) as trace:
+        (choice,) = gpu_windows.choices(trace).to_dicts()
+        shown = " ".join(render_summary(trace).split())
+    assert (choice["recorded"], choice["why"]) == ("all", "few_launches")
+    assert "All GPU work was recorded, because" in shown
+
+
+ASKED = """
+for k in range(10):
+    launch(function, own)
+wait()
+time.sleep(1)
+assert runtime.gpu_launches() == 10
+assert not runtime.has_traced_graphs()
+graph, executable = c_void_p(), c_void_p()
+check(cuda.cuStreamBeginCapture_v2(own, 0))
+launch(function, own)
+check(cuda.cuStreamEndCapture(own, byref(graph)))
+check(cuda.cuGraphInstantiateWithFlags(byref(executable), graph, c_uint64(0)))
+assert runtime.has_traced_graphs() == (os.environ["RLSCOPE_GPU_SHARE"] == "auto")
+"""
+
+
+@pytest.mark.parametrize("share", ["auto", "10%"])
+def test_what_auto_decides_by_is_known(tmp_path: Path, share: str) -> None:
+    run = record(tmp_path, "import os\n" + ASKED, "--gpu-share", share)
+    assert not losses(run)
+
+
 NEVER_WAITS = "iterate(lambda i: launch(function, on=own, argument=i), 100)"
 
 
@@ -442,6 +506,8 @@ def test_an_old_cupti_records_all(tmp_path: Path, release: str) -> None:
     assert not losses(run)
     assert events(run, "finalized") == 0
     assert "12.6" in note(run, pid_of(run))["gpu_share"]
+    with rls.load(run.directory) as trace:
+        assert "12.6" in gpu_windows.choices(trace).to_dicts()[0]["problem"]
 
 
 def test_where_iterations_are_unknown_all_is_recorded(tmp_path: Path) -> None:

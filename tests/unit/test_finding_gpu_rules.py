@@ -3,6 +3,8 @@ and that have it already. A loop of 10 s has 100 iterations, each with one entry
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -210,7 +212,9 @@ def test_an_action_that_the_environment_needs():
 # ---- copies ------------------------------------------------------------------------------------
 
 
-def copying(*, memory: str = "pageable", idle_ns: int = SECOND, size: int = 1000_000) -> Relations:
+def copying(
+    *, memory: str = "pageable", idle_ns: int = SECOND, size: int = 1000_000, **more: Any
+) -> Relations:
     """`update` copies 1,000 times, 1 MB each."""
     copy = {"process_id": 0, "operation": "update", "direction": "host_to_device"}
     return trace(
@@ -225,6 +229,7 @@ def copying(*, memory: str = "pageable", idle_ns: int = SECOND, size: int = 1000
             line(8, "cuda_api", SECOND, "action = act(state).item()"),
             line(9, "cuda_api", SECOND // 2, "batch = batch.to(device)"),
         ),
+        **more,
     )
 
 
@@ -253,7 +258,7 @@ def test_copies_that_take_no_time():
 # ---- memory of the GPU -------------------------------------------------------------------------
 
 
-def allocating(*, frees: int) -> Relations:
+def allocating(*, frees: int, **more: Any) -> Relations:
     return trace(
         iterations=ITERATIONS,
         idle=[*idle("allocation", "cuda_api", SECOND), *idle("python", "python", 9 * SECOND)],
@@ -263,6 +268,7 @@ def allocating(*, frees: int) -> Relations:
             line(43, "cuda_api", SECOND, "loss.backward()"),
             line(44, "gpu", 0, "torch.cuda.empty_cache()", calls=300),  # no reading found it
         ),
+        **more,
     )
 
 
@@ -274,3 +280,26 @@ def test_memory_that_is_given_back_in_each_step():
 
 def test_memory_that_is_taken_and_kept():
     assert found("device_memory", allocating(frees=2)) == []
+
+
+# ---- windows of GPU work -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        ("launch_bound", launching),
+        ("device_sync", partial(waiting, idle_us=20_000)),
+        ("pageable_copies", copying),
+        ("device_memory", partial(allocating, frees=ITERATIONS)),
+    ],
+    ids=["launches", "wait", "copies", "memory"],
+)
+def test_what_windows_have_stands_for_the_loop(rule: str, rows: Callable[..., Relations]) -> None:
+    (whole,), (found_in_windows,) = found(rule, rows()), found(rule, rows(windows=True))
+    assert whole.price is not None and found_in_windows.price is not None
+    assert found_in_windows.title == whole.title
+    assert ("46.0 % of the iterations" in found_in_windows.evidence) == (rule != "device_memory")
+    assert found_in_windows.price.saving_ns == pytest.approx(whole.price.saving_ns, rel=1e-3)
+    assert found_in_windows.price.low_ns <= whole.price.low_ns * 1.001
+    assert found_in_windows.price.high_ns >= whole.price.high_ns * 0.999

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass, field
+from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import gpu_windows
+from rlscope.capture import gpu_choice
 from rlscope.capture import gpu_windows as recorder
 from rlscope.capture.gpu_windows import Windows
 
@@ -35,10 +38,15 @@ class Loop:
     """What the program takes for each kernel."""
     names: bool = True
     """Whether operations tell the kinds apart."""
+    noise: float = 0.1
+    """By which part iterations differ."""
     now_ns: int = 0
     state: int = OFF
     rows: list[dict[str, Any]] = field(default_factory=list)
     plain_ns: int = 0
+    launched: int = 0
+    noted: list[dict[str, Any]] = field(default_factory=list)
+    """What was chosen, and why."""
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -58,17 +66,27 @@ class Loop:
 
     def follow_iterations(self, _: object) -> None: ...
 
+    def gpu_launches(self) -> int:
+        return self.launched
+
+    def has_traced_graphs(self) -> bool:
+        return False
+
+    def metadata(self, key: str, value: str) -> None:
+        self.noted = json.loads(value)
+
     def iterate(self, windows: Windows) -> None:
         begun_ns = self.now_ns
         windows.boundary()
         operations = UPDATE if len(self.rows) % self.update_every == 0 else STEP
         # Neighbours are alike: what an iteration launches drifts.
-        self._level = 0.97 * self._level + self._random.gauss(0, 0.6)
+        self._level = 0.97 * self._level + self._random.gauss(0, 6 * self.noise)
         kernels = max(
             1, round((self.update_kernels if operations is UPDATE else 60) + 2 * self._level)
         )
         busy_ns = round(kernels * 4 * US * self._random.uniform(0.9, 1.1))
-        plain_ns = round(kernels * self.launch_us * US * self._random.lognormvariate(0, 0.1))
+        plain_ns = round(kernels * self.launch_us * US * self._random.lognormvariate(0, self.noise))
+        self.launched += kernels
         recorded = self.state == RECORDED
         added_us = {RECORDED: self.record_us, CLOSING: self.stays_us, OFF: 0}[self.state]
         self.now_ns += plain_ns + round(kernels * added_us * US)
@@ -95,6 +113,7 @@ class Loop:
 def run(monkeypatch: pytest.MonkeyPatch, loop: Loop, iterations: int, share: str = "auto") -> Loop:
     monkeypatch.setattr(recorder.time, "perf_counter_ns", lambda: loop.now_ns)
     monkeypatch.setattr(recorder, "runtime", loop)
+    monkeypatch.setattr(gpu_choice, "runtime", loop)
     windows = Windows(share)
     for _ in range(iterations):
         loop.iterate(windows)
@@ -103,6 +122,8 @@ def run(monkeypatch: pytest.MonkeyPatch, loop: Loop, iterations: int, share: str
 
 def zones(loop: Loop) -> list[dict[str, Any]]:
     """Rows of gpu_window.sql, iteration by iteration: each looks for the window nearest to it."""
+    turns = [each["at_ns"] for each in loop.noted if each["recorded"] == "all"]
+    begins = [0, *accumulate(row["duration_ns"] for row in loop.rows)]
     recorded = [row["gpu_recorded"] for row in loop.rows]
     spans: list[range] = []
     for at, each in enumerate(recorded):
@@ -114,6 +135,9 @@ def zones(loop: Loop) -> list[dict[str, Any]]:
         names: median(row["duration_ns"] for row in loop.rows if row["operations"] == names)
         for names in {row["operations"] for row in loop.rows}
     }
+    lasting = [
+        any(begins[span.start] <= turn < begins[span.stop] for turn in turns) for span in spans
+    ]
     sums: dict[tuple[Any, ...], list[int]] = {}
     nearest = 0
     for at, row in enumerate(loop.rows):
@@ -122,6 +146,8 @@ def zones(loop: Loop) -> list[dict[str, Any]]:
         ):
             nearest += 1
         zone = _zone(at, spans, nearest)
+        if nearest and lasting[nearest] and recorded[at]:
+            zone = "whole"
         longer_ns = row["duration_ns"] - (25 * MS if zone in ("first", "edge") else 0)
         names = row["operations"]
         kind = (names, longer_ns > 4 * usual_ns[row["operations"]])
@@ -183,6 +209,7 @@ def relations(loop: Loop) -> Relations:
         iteration=iteration,
         iteration_breakdown=times,
         loss=lost,
+        metadata=[{"process_id": 0, "key": "gpu_share", "value": json.dumps(loop.noted)}],
     )
 
 
@@ -196,9 +223,12 @@ def test_the_statement_says_the_same_of_each_iteration(
         1_000,
         "5%",
     )
+    assert len({row["kind"] for row in zones(loop)}) == 2
+    check_statement(loop)
+
+
+def check_statement(loop: Loop) -> None:
     (found,) = gpu_windows.recorded(relations(loop)).values()  # type: ignore[arg-type]
-    numbers = {row["kind"]: None for row in found}
-    assert len(numbers) == 2
 
     def values(rows: list[Any]) -> list[Any]:
         kept = ("window_id", "zone", "iterations", "duration_ns", "kernels", "busy_ns")
@@ -256,6 +286,30 @@ def test_windows_cost_what_is_allowed_and_say_so(
     assert found.share.low - 0.001 < loop.cost < found.share.high + 0.001
     assert abs(found.slower.mean - record_us / 27) < 0.02
     assert found.slower.low < found.slower.mean < found.slower.high
+
+
+@pytest.mark.parametrize("stays_us", [0, 2])
+def test_where_recording_is_cheap_all_is_recorded_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, stays_us: float
+) -> None:
+    loop = run(monkeypatch, Loop(0, stays_us, seed=5, noise=0.02), 30_000)
+    assert [each["why"] for each in loop.noted] == ["many_launches", "cheap"]
+    assert all(row["gpu_recorded"] for row in loop.rows[-15_000:])
+    rows = zones(loop)
+    found, estimate = gpu_windows.costs(rows), gpu_windows.estimated(rows)
+    assert found is not None and estimate is not None
+    assert loop.cost < 0.03 and abs(found.share.mean - loop.cost) < 0.02
+    truth = sum(row["kernels"] for row in loop.rows)
+    assert estimate.kernels.low <= truth <= estimate.kernels.high
+    assert estimate.seen / estimate.iterations > 0.5
+    assert estimate.kernels.high - estimate.kernels.low < 0.02 * truth
+
+
+def test_the_statement_knows_the_stretch_that_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = {"noise": 0.01, "launch_us": 300, "update_kernels": 60}
+    loop = run(monkeypatch, Loop(0, 0, seed=6, **alike), 3_000)
+    assert [each["why"] for each in loop.noted] == ["many_launches", "cheap"]
+    check_statement(loop)
 
 
 def test_long_iterations_that_few_windows_have_count_as_others_with_their_operations(

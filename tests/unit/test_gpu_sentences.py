@@ -76,7 +76,7 @@ def test_a_difference_that_may_be_none_is_not_said_to_be_one() -> None:
 def test_without_windows_launches_are_priced_by_an_h100_and_not_as_measured() -> None:
     (said,) = gpu_sentences.cost([], [TOTAL], UNKNOWN)
     parts = ("on an H100", "920 ms to 6.44 s", "460,000 launches", "about 3.68 s of CPU time")
-    assert_says(said, "is not measured", *parts)
+    assert_says(said, "is not measured", *parts, "--gpu-share 10%")
     (brief,) = gpu_sentences.cost([], [TOTAL], UNKNOWN, brief=True)
     assert said.startswith(brief)
 
@@ -84,3 +84,33 @@ def test_without_windows_launches_are_priced_by_an_h100_and_not_as_measured() ->
 def test_a_calibration_or_no_launch_leaves_nothing_to_say() -> None:
     assert not gpu_sentences.cost([], [TOTAL], {"unknown_costs": None})
     assert not gpu_sentences.cost([], [{**TOTAL, "launches": 0}], UNKNOWN)
+
+
+CHOICE: dict[str, Any] = {
+    "process_id": 0, "name": "train", "recorded": "all", "why": "few_launches",
+    "launches_per_s": 412.0, "slower_high": None, "after_ns": 8_000_000_000, "problem": None,
+}  # fmt: skip
+
+
+def test_what_was_recorded_is_said_with_the_reason() -> None:
+    (few,) = gpu_sentences.choices([CHOICE])
+    assert_says(
+        few, "All GPU work was recorded", "412 launches a second", "at most 0.6 %", "an H100"
+    )
+    many = {**CHOICE, "recorded": "windows", "why": "many_launches", "launches_per_s": 20_000.0}
+    (said,) = gpu_sentences.choices([CHOICE, many])
+    assert_says(
+        said, "From second 8 of the process on", "in windows", "20,000", "up to 28.0 %", "an H100"
+    )
+    cheap = {**CHOICE, "why": "cheap", "launches_per_s": None, "slower_high": 0.012}
+    (said,) = gpu_sentences.choices([CHOICE, many, cheap])
+    assert_says(said, "at most 1.2 % of the loop", "From second 8 of the process on, all")
+    (said,) = gpu_sentences.choices([{**CHOICE, "why": "graphs", "launches_per_s": 9_000.0}])
+    assert_says(said, "9,000 launches a second", "CUDA graphs", "--cuda-graph-trace node")
+
+
+def test_why_there_could_be_no_windows_is_said_once() -> None:
+    old = {**CHOICE, "why": None, "problem": "CUDA before 12.6"}
+    assert gpu_sentences.choices([old, {**old, "name": "train"}]) == [
+        "All GPU work was recorded: CUDA before 12.6."
+    ]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import random
+from typing import Any
+
 import pytest
 
-from rlscope.capture import gpu_windows
+from rlscope.capture import gpu_choice, gpu_windows
 from rlscope.capture.gpu_windows import Windows
+from rlscope.costs import record_costs
 
 _MS = 1_000_000
 RECORDED, CLOSING, OFF = 1, 2, 3
@@ -22,17 +27,22 @@ class Program:
         slower: float = 1.0,
         switch_ms: float = 0,
         long_every: int = 0,
+        launches_per_s: float = 50_000,
     ) -> None:
         self.now_ns = 0
         self.recorded: list[bool] = []
         self.state = OFF
         self.begins_at = 0
         self.follows = True
-        self._plain_ns, self._slower = plain_ms * _MS, slower
+        self.plain_ns, self.slower = plain_ms * _MS, slower
         self._switch_ns = round(switch_ms * _MS)
         self._long_every = long_every
+        self.launches_per_s, self._launches = launches_per_s, 0.0
+        self.traces_graphs = False
+        self.noted: list[dict[str, Any]] = []
         monkeypatch.setattr(gpu_windows.time, "perf_counter_ns", lambda: self.now_ns)
-        monkeypatch.setattr(gpu_windows, "runtime", self)
+        for module in (gpu_windows, gpu_choice):
+            monkeypatch.setattr(module, "runtime", self)
 
     # What the recorder answers.
 
@@ -53,6 +63,16 @@ class Program:
     def follow_iterations(self, follower: object) -> None:
         self.follows = follower is not None
 
+    def gpu_launches(self) -> int:
+        return int(self._launches)
+
+    def has_traced_graphs(self) -> bool:
+        return self.traces_graphs
+
+    def metadata(self, key: str, value: str) -> None:
+        assert key == gpu_choice.METADATA
+        self.noted = json.loads(value)
+
     # What the program does.
 
     def run(self, windows: Windows, iterations: int) -> None:
@@ -62,15 +82,16 @@ class Program:
             slow = self.state != OFF and self.has_cuda()
             long = self.is_long(len(self.recorded))
             self.recorded.append(self.state == RECORDED)
-            self.now_ns += round(
-                self._plain_ns * (30 if long else 1) * (self._slower if slow else 1)
-            )
+            took_ns = round(self.plain_ns * (30 if long else 1) * (self.slower if slow else 1))
+            self.now_ns += took_ns
+            if slow:  # else nobody counts
+                self._launches += self.launches_per_s * took_ns / 1e9
 
     def is_long(self, iteration: int) -> bool:
         return bool(self._long_every) and iteration % self._long_every == self._long_every - 1
 
     def cost(self) -> float:
-        return self.now_ns / (self._plain_ns * len(self.recorded)) - 1
+        return self.now_ns / (self.plain_ns * len(self.recorded)) - 1
 
 
 def lengths(recorded: list[bool]) -> list[int]:
@@ -153,8 +174,83 @@ def test_with_auto_the_first_seconds_are_recorded(monkeypatch: pytest.MonkeyPatc
     assert lengths(program.recorded)[0] == 500
 
 
+def why(program: Program) -> list[tuple[str, str]]:
+    return [(row["recorded"], row["why"]) for row in program.noted]
+
+
+def test_with_auto_a_program_that_launches_little_is_recorded_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = Program(monkeypatch, launches_per_s=1_700)
+    program.run(Windows("auto"), 6_000)
+    assert all(program.recorded[1:])
+    assert why(program) == [("all", "few_launches")]
+    assert program.noted[0]["launches_per_s"] == pytest.approx(1_700, rel=0.01)
+
+
+def test_with_auto_windows_begin_once_a_program_launches_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where the first updates come late."""
+    program = Program(monkeypatch, launches_per_s=500, slower=1.0, switch_ms=12)
+    windows = Windows("auto")
+    program.run(windows, 3_000)
+    assert all(program.recorded[1:])
+    program.launches_per_s, program.slower = 50_000, 1.4
+    program.run(windows, 40_000)
+    assert why(program) == [("all", "few_launches"), ("windows", "many_launches")]
+    assert 0 < sum(program.recorded[3_000:]) / 40_000 < 0.15
+
+
+@pytest.mark.parametrize("slower", [1.0, 1.01])
+def test_with_auto_all_is_recorded_once_windows_are_cheap(
+    monkeypatch: pytest.MonkeyPatch, slower: float
+) -> None:
+    """As in a loop that waits for its GPU."""
+    program = Program(monkeypatch, slower=slower, switch_ms=25)
+    program.run(Windows("auto"), 10_000)
+    assert why(program) == [("windows", "many_launches"), ("all", "cheap")]
+    assert program.noted[1]["slower"] == pytest.approx(slower - 1, abs=0.001)
+    assert all(program.recorded[5_000:])
+
+
+def test_with_auto_what_was_cheap_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(monkeypatch, slower=1.0, switch_ms=12)
+    windows = Windows("auto")
+    program.run(windows, 10_000)
+    program.launches_per_s, program.slower = 150_000, 1.4
+    program.run(windows, 40_000)
+    assert why(program)[2:] == [("windows", "many_launches")]
+    assert sum(program.recorded[12_000:]) / 38_000 < 0.15
+
+
+def test_with_auto_a_program_whose_graphs_are_traced_is_recorded_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = Program(monkeypatch, slower=1.4)
+    program.traces_graphs = True
+    program.run(Windows("auto"), 6_000)
+    assert all(program.recorded[1:])
+    assert why(program) == [("all", "graphs")]
+
+
+def test_with_auto_noise_alone_does_not_end_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cost above what is allowed, in a loop whose iterations differ by half."""
+    program = Program(monkeypatch, slower=1.05, switch_ms=12)
+    windows, chance = Windows("auto"), random.Random(1)
+    for _ in range(20_000):
+        program.plain_ns = 10 * _MS * chance.uniform(0.75, 1.25)
+        program.run(windows, 1)
+    assert why(program) == [("windows", "many_launches")]
+
+
 def test_a_process_that_records_all_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     program = Program(monkeypatch)
     program.turn_gpu = lambda recorded: 0  # type: ignore[method-assign]
     program.run(Windows("10%"), 10)
     assert not program.follows
+
+
+def test_a_launch_costs_at_most_what_the_report_says_of_it() -> None:
+    """The traced program does not import the report's numbers."""
+    assert gpu_choice.LAUNCH_NS == record_costs.LAUNCH_ON_H100_NS[2]

@@ -35,8 +35,8 @@ def rows_of(reasons: Sequence[Row], whole: Sequence[Row] | None = None) -> list[
 def test_rows_are_named_and_in_order() -> None:
     later: Row = ("loop", 1, "wait", False, "thread", 7)
     assert rows_of([later, ("loop", 1, "python", True, "collection", 5)]) == [
-        ("loop", "update", "explicit", "python", True, "collection", 5),
-        ("loop", "update", "explicit", "wait", False, "thread", 7),
+        ("loop", "update", "explicit", "python", True, "collection", 5, False),
+        ("loop", "update", "explicit", "wait", False, "thread", 7, False),
     ]
 
 
@@ -54,7 +54,7 @@ def test_reasons_that_become_one_are_added_up() -> None:
         ("loop", 4, "wait", False, "process", 3),
         ("loop", 4, "wait", False, "thread", 4),
     ]
-    assert [row[5:] for row in rows_of(rows)] == [("disk", 7)]
+    assert [row[5:7] for row in rows_of(rows)] == [("disk", 7)]
 
 
 def test_what_the_pass_did_not_see_was_rolled_up() -> None:
@@ -64,9 +64,25 @@ def test_what_the_pass_did_not_see_was_rolled_up() -> None:
         ("loop", 1, "python", True, "", 2),
     ]
     kept: list[Row] = [("loop", 1, "python", False, "python", 7), (*whole[2][:4], "python", 2)]
-    assert [(row[0], *row[4:]) for row in rows_of(kept, whole)] == [
+    assert [(row[0], *row[4:7]) for row in rows_of(kept, whole)] == [
         ("loop", False, "python", 7),
         ("loop", False, "rolled up", 3),
         ("loop", True, "python", 2),
         ("start-up", False, "rolled up", 4),
     ]
+
+
+def test_where_windows_know_the_state_of_the_gpu_it_is_said() -> None:
+    """The breakdown does not have it then."""
+    rows: list[Row] = [
+        ("loop", 1, "python", True, "python", 7),
+        ("loop", 1, "python", False, "python", 20),
+    ]
+    columns = found(*rows)
+    columns["idle"] |= {"gpu_is_known": [True, False], "is_sample": [True, False]}
+    swept = found(("loop", 1, "python", False, "", 30), name="breakdown")
+    made = idle.columns(columns, swept)
+    assert made["gpu_busy"] == [None, None, True]
+    assert made["reason"] == ["python", "rolled up", "python"]
+    assert made["duration_ns"] == [20, 3, 7]
+    assert made["is_sample"] == [False, False, True]

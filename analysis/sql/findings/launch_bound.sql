@@ -9,23 +9,29 @@
 --                Python: more is not about launches
 --   idle_ns      the part of it in which the GPU was idle
 --   launched_ns  GPU time of what the operation launched
--- uses: launched_work
+-- Where GPU work was recorded in windows, all of these are estimates for the whole loop.
+-- uses: launched_work, known_idle, work_factor, call_coverage
 WITH _call AS (
-  SELECT operation, SUM(with_work) FILTER (regexp_matches(name, 'Launch.*Kernel')) AS launches,
-    SUM(calls) FILTER (name LIKE '%GraphLaunch%') AS graphs
-  FROM api_call WHERE process_id = $process_id GROUP BY operation
+  SELECT operation,
+    SUM(IF(factor IS NULL, with_work, calls * IF(calls_everywhere, 1, factor)))
+      FILTER (regexp_matches(name, 'Launch.*Kernel')) AS launches,
+    SUM(calls * IF(calls_everywhere, 1, factor)) FILTER (name LIKE '%GraphLaunch%') AS graphs
+  FROM api_call LEFT JOIN work_factor USING (process_id, operation), call_coverage
+  WHERE process_id = $process_id GROUP BY operation
 ), _work AS (
   SELECT operation, SUM("count") AS kernels, SUM(launch_bound) AS bound,
-    SUM(duration_ns) AS kernel_ns
-  FROM launched_work WHERE process_id = $process_id GROUP BY operation
+    SUM(duration_ns * COALESCE(factor, 1)) AS kernel_ns
+  FROM launched_work LEFT JOIN work_factor USING (process_id, operation)
+  WHERE process_id = $process_id GROUP BY operation
 ), _gpu AS (
-  SELECT operation, SUM(launched_ns) AS launched_ns FROM gpu_time
+  SELECT operation, SUM(launched_ns * COALESCE(factor, 1)) AS launched_ns
+  FROM gpu_time LEFT JOIN work_factor USING (process_id, operation)
   WHERE process_id = $process_id GROUP BY operation
 ), _state AS (
   SELECT operation, SUM(duration_ns) FILTER (NOT gpu_busy) AS idle_ns,
     COALESCE(SUM(duration_ns) FILTER (reason = 'python'), 0) AS python_ns,
     COALESCE(SUM(duration_ns) FILTER (reason <> 'python'), 0) AS launching_ns
-  FROM idle
+  FROM known_idle
   WHERE process_id = $process_id AND stage = 'loop' AND gpu_busy IS NOT NULL
     AND reason IN ('python', 'framework', 'launch')
   GROUP BY operation

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <memory>
+#include <vector>
 
 #include "analysis/keys/operation_paths.h"
 #include "analysis/keys/row.h"
@@ -16,13 +17,26 @@
 
 namespace rlscope::analysis {
 
+// A stretch of time in which all GPU work was recorded.
+struct SeenSpan {
+  int64_t start_ns;
+  int64_t end_ns;
+  bool is_sample;  // it was chosen at random, and stands for the time outside of such stretches
+};
+
 struct IdleRow {
   uint64_t key;  // MakeIdleKey
   int64_t duration_ns;
 
+  bool gpu_is_known() const { return (key & kGpuIsUnknown) == 0; }
+  bool is_sample() const { return (key & kIsSample) != 0; }
+
   Reason reason() const { return Reason((key - 1) & 15); }
   LoopStages::Stage stage() const { return LoopStages::Stage((key - 1) >> 4 & 7); }
   uint32_t row() const { return static_cast<uint32_t>((key - 1) >> 7); }
+
+  static constexpr uint64_t kGpuIsUnknown = uint64_t{1} << 62;  // then the row says that it is idle
+  static constexpr uint64_t kIsSample = uint64_t{1} << 61;
 };
 static_assert(static_cast<uint32_t>(Reason::kEnd) <= 16);
 constexpr uint64_t MakeIdleKey(uint32_t row, LoopStages::Stage stage, Reason reason) {
@@ -38,8 +52,10 @@ struct IdleResult {
 };
 
 // `loop`: as LoopStages::span() of the process's sweep. Of a process that another sweep has read a
-// part of, the rows are of the rest. Without `gpu`, gpu_busy is false everywhere.
-std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop, bool gpu);
+// part of, the rows are of the rest. `seen`: by time, apart from each other. Elsewhere the state of
+// the GPU is not known. Null: it is known everywhere.
+std::unique_ptr<IdleResult> FindIdle(const ProcessInput& input, const LoopSpan& loop,
+                                     const std::vector<SeenSpan>* seen);
 
 }  // namespace rlscope::analysis
 

@@ -211,6 +211,14 @@ PyObject* TurnGpu(PyObject*, PyObject* wanted) {
   Py_END_ALLOW_THREADS return PyLong_FromLong(state);
 }
 
+PyObject* GpuLaunches(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(rlscope_gpu_launches());
+}
+
+PyObject* HasTracedGraphs(PyObject*, PyObject*) {
+  return PyBool_FromLong(rlscope_has_traced_graphs());
+}
+
 PyObject* ThreadSlots(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(rlscope_slots_of_thread());
 }
@@ -238,6 +246,8 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"has_cuda", HasCuda, METH_NOARGS, nullptr},
                                 {"switch_cuda", Fast(SwitchCuda), METH_FASTCALL, nullptr},
                                 {"turn_gpu", TurnGpu, METH_O, nullptr},
+                                {"gpu_launches", GpuLaunches, METH_NOARGS, nullptr},
+                                {"has_traced_graphs", HasTracedGraphs, METH_NOARGS, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
                                 {"process_records", ProcessRecords, METH_O, nullptr},
                                 {"note_collection", Fast(NoteCollection), METH_FASTCALL, nullptr},

@@ -345,11 +345,16 @@ nb::dict Directory::CudaRelations(size_t process, const LoopTimes& loop,
   }));
 }
 
-nb::dict Directory::Idle(size_t process, const LoopTimes& loop, bool gpu,
+nb::dict Directory::Idle(size_t process, const LoopTimes& loop, const SeenTimes& seen,
                          uint32_t most_paths) const {
   return TakeDict(WithoutGil([&] {
     const analysis::ProcessInput input = Input(process, most_paths);
-    return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop), gpu));
+    std::vector<analysis::SeenSpan> spans;
+    if (seen) {
+      for (const auto& [start_ns, end_ns, is_sample] : *seen)
+        spans.push_back({start_ns, end_ns, is_sample});
+    }
+    return MakeIdleRelations(*analysis::FindIdle(input, SpanOf(loop), seen ? &spans : nullptr));
   }));
 }
 
@@ -432,7 +437,7 @@ void AddDirectory(nb::module_& module) {
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "loop"_a = nb::none(), "most_paths"_a = analysis::kMaxPaths)
       .def("idle", &Directory::Idle, "process"_a, nb::kw_only(), "loop"_a = nb::none(),
-           "gpu"_a = true, "most_paths"_a = analysis::kMaxPaths)
+           "seen"_a = nb::none(), "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,

@@ -49,7 +49,9 @@ class Directory {
   // When the training loop began and ended, as Sweep() says; nothing: there is none.
   using LoopTimes = std::optional<std::pair<int64_t, int64_t>>;
   nanobind::dict CudaRelations(size_t process, const LoopTimes& loop, uint32_t most_paths) const;
-  nanobind::dict Idle(size_t process, const LoopTimes& loop, bool gpu, uint32_t most_paths) const;
+  using SeenTimes = std::optional<std::vector<std::tuple<int64_t, int64_t, bool>>>;
+  nanobind::dict Idle(size_t process, const LoopTimes& loop, const SeenTimes& seen,
+                      uint32_t most_paths) const;
   // Processes, each with the number that the device has in it.
   using DeviceUses = std::vector<std::pair<size_t, uint32_t>>;
   nanobind::dict DeviceTimes(const DeviceUses& uses, const analysis::Span& grid,

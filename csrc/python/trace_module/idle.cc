@@ -13,8 +13,9 @@
 namespace rlscope::python {
 namespace {
 
-// Stage, row of `operation`, layer, whether the GPU is busy, reason.
-using IdleKey = std::tuple<uint8_t, uint32_t, uint32_t, bool, uint8_t>;
+// Stage, row of `operation`, layer, whether the GPU is busy, whether that is known, whether it is a
+// sample, reason.
+using IdleKey = std::tuple<uint8_t, uint32_t, uint32_t, bool, bool, bool, uint8_t>;
 
 std::map<IdleKey, int64_t> SortedRows(const analysis::IdleResult& result,
                                       const analysis::PathRows& paths) {
@@ -23,7 +24,8 @@ std::map<IdleKey, int64_t> SortedRows(const analysis::IdleResult& result,
     if (row.key == 0) continue;
     const uint32_t layer = analysis::LayerOfRank(analysis::LayerOfRow(row.row()));
     rows[{row.stage(), paths.RowOf(analysis::PathOfRow(row.row())), layer,
-          analysis::IsBusyRow(row.row()), static_cast<uint8_t>(row.reason())}] += row.duration_ns;
+          analysis::IsBusyRow(row.row()), row.gpu_is_known(), row.is_sample(),
+          static_cast<uint8_t>(row.reason())}] += row.duration_ns;
   }
   return rows;
 }
@@ -34,14 +36,16 @@ Relations MakeIdleRelations(const analysis::IdleResult& result) {
   const analysis::PathRows paths(result.paths, result.has_gaps);
   std::vector<uint8_t> stage, reason;
   std::vector<int32_t> operation, layer;
-  std::vector<Bool> gpu_busy;
+  std::vector<Bool> gpu_busy, gpu_is_known, is_sample;
   std::vector<int64_t> duration_ns;
   for (const auto& [key, ns] : SortedRows(result, paths)) {
     stage.push_back(std::get<0>(key));
     operation.push_back(static_cast<int32_t>(std::get<1>(key)));
     layer.push_back(static_cast<int32_t>(std::get<2>(key)));
     gpu_busy.push_back(Bool{std::get<3>(key)});
-    reason.push_back(std::get<4>(key));
+    gpu_is_known.push_back(Bool{std::get<4>(key)});
+    is_sample.push_back(Bool{std::get<5>(key)});
+    reason.push_back(std::get<6>(key));
     duration_ns.push_back(ns);
   }
   Columns columns;
@@ -49,6 +53,8 @@ Relations MakeIdleRelations(const analysis::IdleResult& result) {
   columns.Add("operation", std::move(operation));
   columns.Add("layer", std::move(layer));
   columns.Add("gpu_busy", std::move(gpu_busy));
+  columns.Add("gpu_is_known", std::move(gpu_is_known));
+  columns.Add("is_sample", std::move(is_sample));
   columns.Add("reason", Words{analysis::ReasonWords(), std::move(reason)});
   columns.Add("duration_ns", std::move(duration_ns));
   Relations relations;

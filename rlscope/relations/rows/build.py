@@ -151,8 +151,9 @@ class _Build:
 
     def _sweep(self, index: int) -> _Found:
         grid = self._grids[self._hosts[index]]
-        self._unseen[index] = unseen = self._unseen_iterations(index)
-        swept = self._directory.sweep(index, gpu=not unseen, grid=grid)
+        windows = self._iterations_in_windows(index)
+        self._unseen[index] = 0 if windows is None else _unseen(windows)
+        swept = self._directory.sweep(index, gpu=windows is None, grid=grid)
         self._progress.end_pass(index)
         loop = list(
             zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
@@ -160,16 +161,19 @@ class _Build:
         times = loop[0] if loop else None
         cuda = self._directory.cuda_relations(index, loop=times)
         self._progress.end_pass(index)
-        reasons = self._directory.idle(index, loop=times, gpu=not unseen)
+        seen = None if windows is None else cuda_rows.seen_spans(windows)
+        reasons = self._directory.idle(index, loop=times, seen=seen)
         self._progress.end_pass(index)
         return _Found(swept, cuda, reasons)
 
-    def _unseen_iterations(self, index: int) -> int:
-        """Iterations of a process of which some GPU work was not recorded (--gpu-share)."""
-        if not cuda_rows.uses_windows(self._run_json):
-            return 0
+    def _iterations_in_windows(self, index: int) -> Mapping[str, Any] | None:
+        """The iterations of a process that recorded GPU work in windows (--gpu-share); None: all of
+        it was recorded."""
+        notes = self._processes[index]["metadata"]
+        if cuda_rows.NOTE not in notes or not cuda_rows.uses_windows(self._run_json):
+            return None
         found = self._directory.iterations(index)
-        return int(np.sum(found["complete"]) - np.sum(found["gpu_recorded"]))
+        return found if _unseen(found) else None
 
     def _add_process(
         self,
@@ -203,10 +207,11 @@ class _Build:
         unknown: Collection[str] = ()
         why = self._why_no_work(process, relations)
         relations["iteration"] = cuda_rows.of_iterations(
-            relations["iteration"], cuda["iteration_work"], self._run_json, why
+            relations["iteration"], cuda["iteration_work"], why
         )
         if why:
-            relations = cuda_rows.without_work(relations)
+            in_part = why == cuda_rows.IN_WINDOWS
+            relations = cuda_rows.without_work(relations, but="idle" if in_part else "")
             unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
         self._breakdowns.append(rows.breakdowns(thread_ids, work_is_known=not why))
@@ -432,6 +437,11 @@ def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _unseen(iterations: Mapping[str, Any]) -> int:
+    """How many complete ones have GPU work that was not recorded."""
+    return int(np.sum(iterations["complete"]) - np.sum(iterations["gpu_recorded"]))
 
 
 def dense_ids(numbers: Any, first: int) -> Any:

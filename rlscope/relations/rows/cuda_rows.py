@@ -51,28 +51,51 @@ def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
     }
 
 
-def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The relations of a process whose GPU work is not known: the columns about it are NULL."""
+def without_work(
+    relations: dict[str, dict[str, Any]], *, but: str = ""
+) -> dict[str, dict[str, Any]]:
+    """The relations of a process whose GPU work is not known: the columns about it are NULL, `but`
+    in one relation."""
     return {
-        name: {**columns, **{key: _nulls(columns[key]) for key in OF_WORK if key in columns}}
+        name: columns
+        if name == but
+        else {**columns, **{key: _nulls(columns[key]) for key in OF_WORK if key in columns}}
         for name, columns in relations.items()
     }
 
 
+def seen_spans(iterations: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
+    """Begins and ends of the stretches in which the state of the GPU is known, where GPU work was
+    recorded in windows: a window, without its first iteration if it has others, because CUPTI is
+    attached in that one. The last value is false for the first window, which stands for no other.
+
+    Args:
+        iterations: start_ns, end_ns and gpu_recorded of all iterations of the process, in order.
+    """
+    starts, ends = (np.asarray(iterations[name]) for name in ("start_ns", "end_ns"))
+    seen = np.asarray(iterations["gpu_recorded"], dtype=bool)
+    edges = np.diff(np.concatenate(([0], seen.astype(np.int8), [0])))
+    spans = []
+    for first, after in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
+        leaves_out = first > 0 and after - first > 1
+        spans.append((int(starts[first + leaves_out]), int(ends[after - 1]), len(spans) > 0))
+    if spans and seen[0]:
+        spans[0] = (0, spans[0][1], False)  # what came before is recorded, too
+    return spans
+
+
 def of_iterations(
-    iteration: Mapping[str, Any], work: Mapping[str, Any], run: Mapping[str, Any], why: str
+    iteration: Mapping[str, Any], work: Mapping[str, Any], why: str
 ) -> dict[str, Any]:
     """The relation iteration with the GPU work of each.
 
     Args:
         iteration: columns of the iterations, from the sweep.
         work: of those that launched some (iteration_work of `_trace.Directory.cuda_relations`).
-        run: the contents of run.json.
         why: why GPU work of the process is not known as a whole; empty where it is.
     """
     seen = np.asarray(iteration["gpu_recorded"], dtype=bool)
-    nothing = why not in ("", IN_WINDOWS)
-    unknown = ~seen if uses_windows(run) and not nothing else np.full(len(seen), nothing)
+    unknown = ~seen if why == IN_WINDOWS else np.full(len(seen), bool(why))
     found = {}
     for name in ("kernels", "busy_ns"):
         # One zero for all, as long as none launched anything: a run may have millions.

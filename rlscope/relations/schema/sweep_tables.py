@@ -201,6 +201,11 @@ idle = columns.relation(
     columns.integer(
         "duration_ns", "wall time; the reasons of a state add up to its time in breakdown"
     ),
+    columns.flag(
+        "is_sample",
+        "in a window of GPU work that was chosen at random: it stands for the time in which "
+        "gpu_busy is NULL (--gpu-share)",
+    ),
     layout=columns.PROCESS,
 )
 

@@ -18,6 +18,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "coverage": coverage.coverage(trace),
         "loss_summary": coverage.loss_summary(trace, rows=limits.ROWS),
         "cuda_total": cuda.total(trace),
+        "gpu_choice": gpu_windows.choices(trace),
         "gpu_window_cost": gpu_windows.window_costs(trace),
         "unrecorded_cluster": run_facts.unrecorded_cluster(trace),
     }
@@ -30,6 +31,7 @@ def draw(tables: Tables) -> Drawing:
         notes=[
             *cluster_sentences.unrecorded(tables["unrecorded_cluster"].to_dicts()),
             *sentences.coverage(facts),
+            *gpu_sentences.choices(tables["gpu_choice"].to_dicts()),
             *gpu_sentences.cost(
                 tables["gpu_window_cost"].to_dicts(), tables["cuda_total"].to_dicts(), facts
             ),

@@ -229,7 +229,8 @@ def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
     costs = gpu_windows.window_costs(trace).to_dicts()[:_SENTENCES]
     of_cuda = gpu_sentences.cost(costs, cuda.total(trace).to_dicts(), facts, brief=True)
-    lines = [*sentences.overhead_share(facts), *of_cuda]
+    chosen = gpu_sentences.choices(gpu_windows.choices(trace).to_dicts())[:_SENTENCES]
+    lines = [*sentences.overhead_share(facts), *chosen, *of_cuda]
     if not rows:
         return [*lines, "Nothing was lost."]
     return lines + [

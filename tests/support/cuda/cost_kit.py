@@ -31,7 +31,7 @@ SHORTER: Changes = {
     "programs/cupti_settings.py": [("FLUSH_SECONDS = 1.2", "FLUSH_SECONDS = 0.3")],
     "turn_steps.py": [
         ("\nSECONDS = {False: 22.0", "\nSECONDS = {False: 8.0"),
-        ("SHARE_SECONDS = {False: 10.0", "SHARE_SECONDS = {False: 3.0"),
+        ("SHARE_SECONDS = {False: 8.0", "SHARE_SECONDS = {False: 2.5"),
         ("PROFILER_SECONDS = {False: 10.0", "PROFILER_SECONDS = {False: 4.0"),
     ],
     "cupti_steps.py": [

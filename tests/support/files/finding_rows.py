@@ -15,8 +15,9 @@ from support.files.relation_rows import SECOND, Relations, process, share
 LOOP_NS = 10 * SECOND
 
 
-def trace(*, iterations: int = 0, **rows: Any) -> Relations:
-    """One process trains in operation `update`, in so many iterations."""
+def trace(*, iterations: int = 0, windows: bool = False, **rows: Any) -> Relations:
+    """One process trains in operation `update`, in so many iterations. With windows, GPU work was
+    recorded in some of them only."""
     each_ns = LOOP_NS // max(iterations, 1)
     shown: dict[str, Any] = {
         "run": [{"start_ns": 0, "end_ns": 20 * SECOND}],
@@ -34,7 +35,49 @@ def trace(*, iterations: int = 0, **rows: Any) -> Relations:
             for place in range(iterations)
         ],
     }
-    return Relations(**{**shown, **rows})
+    made = {**shown, **rows}
+    return Relations(**(_in_windows(made) if windows else made))
+
+
+def _in_windows(rows: dict[str, Any]) -> dict[str, Any]:
+    """The first ten iterations, and four in each ten of the others. All are alike."""
+    iterations = rows["iteration"]
+    seen = [place < 10 or 3 <= place % 10 < 7 for place in range(len(iterations))]
+    part = sum(seen) / len(seen)
+
+    def parts(relation: str, *columns: str) -> list[dict[str, Any]]:
+        return [
+            {**row, **{name: round(part * row[name]) for name in columns}}
+            for row in rows.get(relation, [])
+        ]
+
+    known = [{**row, "is_sample": True} for row in parts("idle", "duration_ns")]
+    unknown = [
+        {**row, "gpu_busy": None, "duration_ns": row["duration_ns"] - kept["duration_ns"]}
+        for row, kept in zip(rows.get("idle", []), known, strict=True)
+    ]
+    number = next((row["operation_id"] for row in rows.get("operation", [])), 0)
+    return {
+        **rows,
+        "iteration": [
+            {**row, "gpu_recorded": each} for row, each in zip(iterations, seen, strict=True)
+        ],
+        "loss": [{"process_id": 0, "kind": "gpu_unrecorded", "count": seen.count(False)}],
+        "idle": [*known, *unknown],
+        "kernel": parts("kernel", "count", "launch_bound", "duration_ns"),
+        "memcpy": parts("memcpy", "count", "bytes", "duration_ns"),
+        "gpu_time": parts("gpu_time", "launched_ns", "while_ns"),
+        "api_call": [{**row, "with_work": None} for row in rows.get("api_call", [])],
+        "event": [
+            row for row in rows.get("event", [])
+            if row["kind"] == "cuda_call" or seen[row["iteration"]]
+        ],
+        "operation": rows.get("operation", [{"operation_id": number, "path": "update"}]),
+        "operation_instance": [
+            {"process_id": 0, "operation_id": number, "iteration": place}
+            for place in range(len(seen))
+        ],
+    }  # fmt: skip
 
 
 def seconds(saving: float, low: float, high: float) -> Price:
