@@ -91,10 +91,11 @@ def calls_beside(
     trace: Trace,
     loop: Loop,
     place: tuple[str, int],
-    names: Container[str],
+    names: Container[str] | None,
     operations: Sequence[str] = (),
 ) -> Price:
-    """Time of the function around a line, at lines that call functions of some names."""
+    """Time of the function around a line, at lines that call functions of some names. None: at all
+    of its lines."""
     file, line = place
     source = source_of(trace, file)
     around = source.function_at(line)
@@ -109,6 +110,6 @@ def calls_beside(
             for row in rows
             if row["file"] == file
             and around[0] <= row["line"] <= around[1]
-            and source.calls_any(row["line"], names)
+            and (names is None or source.calls_any(row["line"], names))
         ]
     )

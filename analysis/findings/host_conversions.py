@@ -37,8 +37,10 @@ _BESIDE = frozenset(
 )
 """What else a line calls that does nothing but convert."""
 _CALL = re.compile(r"(\w+)\(")
-# A conversion of an array to a tensor that shares its memory, as torch.from_numpy makes it.
+# A conversion of an array to a tensor that shares its memory, as torch.from_numpy makes it. Below,
+# what a value costs that is collected in a list or an array.
 _CHEAPEST_NS = 2_000
+_COLLECTED_NS = 500
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -108,14 +110,17 @@ def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
 def _price(
     trace: Trace, loop: Loop, operation: str, rows: Sequence[Row], found: Sequence[Row]
 ) -> Price:
-    """Lines that do nothing else, and the calls of other lines, without what is left: a conversion
-    that copies nothing, for each call."""
+    """Lines that do nothing else, and the calls of other lines, without what is left: for a copy
+    in each step a conversion without one, and for each other call a value that is collected."""
     pure = {(each["file"], each["line"]) for each in found if _is_pure(each["text"])}
     inside = _time_of(trace, loop, pure, "framework")
     others_ns = max(sum(row["self_ns"] for row in rows) - inside.saving_ns, 0)
     whole = prices.of_spread(spread(trace, loop, operation=operation))
     part = min(others_ns / whole.saving_ns, 1) if whole.saving_ns else 0
-    left_ns = sum(row["calls"] for row in rows) * _CHEAPEST_NS
+    calls = sum(row["calls"] for row in rows)
+    copies = sum(row["calls"] for row in rows if row["function"] in _COPIES)
+    steps = min(rows[0]["steps"], copies)
+    left_ns = steps * _CHEAPEST_NS + (calls - steps) * _COLLECTED_NS
     return (
         whole.times(part)
         .plus(inside)

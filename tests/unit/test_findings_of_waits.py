@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -236,13 +237,36 @@ def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
 # ---- programs ------------------------------------------------------------------------------------
 
 
-def outside(*, role: str = "program", wait_ns: int = SECOND, steps: int = 20_000):
+def outside(
+    *,
+    role: str = "program",
+    wait_ns: int = SECOND,
+    steps: int = 20_000,
+    more: Iterable[Time] = (),
+    text: str = "",
+):
     wait = {"process_id": 0, "kind": "pipe", "operation": "simulation", "peer_process_id": 1}
     return loop_rows(
         Time("simulation", "wait", wait_ns, 4),
+        *more,
+        text=text,
         process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS, role=role)],
         wait=[{**wait, "count": steps, "duration_ns": wait_ns, "self_ns": wait_ns}],
     )
+
+
+def test_the_function_that_waits_makes_the_messages():
+    text = (
+        "def ask(self, command):\n    words = dumps(command)\n    self.out.write(words)\n"
+        "    return self.answer.readline()\n\n\nseen = compute(ask(1))\n"
+    )
+    plain, talking = (
+        found(outside_environment.RULE, outside(more=more, text=text))[0].price
+        for more in ((), [Time("simulation", "python", SECOND, line) for line in (2, 7)])
+    )
+    assert plain is not None
+    assert talking is not None
+    assert talking.saving_ns == pytest.approx(plain.saving_ns + 0.9 * SECOND)
 
 
 def test_steps_that_are_messages_to_a_program_are_worth_the_messages():
