@@ -9,27 +9,27 @@ from rlscope.auto.calls import watch_below, watch_global
 from rlscope.recorder import runtime
 
 METHODS = {
-    "tianshou.algorithm.algorithm_base": (
-        ("Algorithm", "_preprocess_batch"),
-        ("LaggedNetworkAlgorithmMixin", "_update_lagged_network_weights"),
-    ),
     "skrl.models.torch.base": (("Model", "update_parameters"),),
     "torchrl.objectives.utils": (("TargetNetUpdater", "step"),),
 }
 """Module -> its classes and their methods, with what classes below have in their place."""
+_OF_TIANSHOU = (
+    ("Algorithm", "_preprocess_batch"),
+    ("LaggedNetworkAlgorithmMixin", "_update_lagged_network_weights"),
+)
 
 
 def watch(module: Any) -> None:
     """Any module of METHODS."""
-    for owner, name in METHODS[module.__name__]:
-        rules.watch_methods("update", getattr(module, owner), name, watch=watch_below)
+    _watch_methods(module, METHODS[module.__name__])
 
 
 def watch_tianshou(module: Any) -> None:
     """tianshou.algorithm.algorithm_base, which switches all modules of an algorithm to training and
     back, one by one."""
-    watch(module)
+    _watch_methods(module, _OF_TIANSHOU)
     make = module.torch_train_mode
+    switches = runtime.watch("update", lambda switch, *args: switch(*args))
 
     class Switched:
         """The same block, whose entry and exit are parts of the update."""
@@ -38,10 +38,10 @@ def watch_tianshou(module: Any) -> None:
             self._block = make(*args, **kwargs)
 
         def __enter__(self) -> Any:
-            return _switches(self._block.__enter__)
+            return switches(self._block.__enter__)
 
         def __exit__(self, *exc: Any) -> Any:
-            return _switches(self._block.__exit__, *exc)
+            return switches(self._block.__exit__, *exc)
 
     module.torch_train_mode = functools.wraps(make)(
         lambda *args, **kwargs: Switched(*args, **kwargs)
@@ -55,4 +55,6 @@ def watch_stable_baselines3(module: Any) -> None:
     rules.watches("update", "stable_baselines3.polyak_update")
 
 
-_switches = runtime.watch("update", lambda switch, *args: switch(*args))
+def _watch_methods(module: Any, methods: tuple[tuple[str, str], ...]) -> None:
+    for owner, name in methods:
+        rules.watch_methods("update", getattr(module, owner), name, watch=watch_below)
