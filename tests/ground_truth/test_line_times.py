@@ -3,7 +3,6 @@ each rule of the twin, broken, is noticed."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ground_truth.line_times import LIBRARY, OWN, Call, Row, SourceLine, StackTime, State, Twin
-from ground_truth.profiles import PROFILE, draw_again
+from ground_truth.mutants import Inputs
+from ground_truth.profiles import PROFILE, numbered
 from ground_truth.rules import LineRules, mutations
 from rlscope import _trace
 from rlscope.relations.rows import stacks
 
 LAYERS = ("python", "framework", "wait", "none")
-CASES = 100
 
 
 class Case(NamedTuple):
@@ -34,7 +33,8 @@ def cases(draw: st.DrawFn) -> Case:
     ]
     readings = st.dictionaries(st.integers(0, len(calls)), st.integers(1, 5), max_size=4)
     where = st.tuples(st.integers(0, 1), st.sampled_from(LAYERS))
-    rows = st.lists(st.builds(Row, st.integers(0, 90), st.integers(0, 90)), min_size=1, max_size=2)
+    times = st.just(0) | st.integers(1, 90)
+    rows = st.lists(st.builds(Row, times, times), min_size=1, max_size=2)
     keys = draw(st.lists(where, min_size=1, max_size=4, unique=True))
     return Case(calls, [State(*key, draw(rows), draw(readings)) for key in keys])
 
@@ -114,15 +114,16 @@ def test_stacks_have_all_time_of_their_states(case: Case) -> None:
         assert sum(row.self_corrected_ns for row in rows) == corrected
 
 
-@cache
-def drawn() -> list[tuple[Case, tuple[set[StackTime], set[SourceLine]]]]:
-    return [(case, found(case)) for case in draw_again(cases(), CASES)]
+NOTICING = (2, 8, 6, 4, 3)
+CASES: Inputs[Case, tuple[set[StackTime], set[SourceLine]]] = Inputs(
+    numbered(cases()), found, NOTICING, most=100
+)
 
 
 @pytest.mark.parametrize(("rule", "wrong"), mutations(LineRules), ids=str)
 def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
     broken = LineRules(**{rule: wrong})  # type: ignore[arg-type]
-    assert any(told(case, broken) != right for case, right in drawn())
+    assert CASES.notice(lambda case, right: told(case, broken) == right)
 
 
 def test_without_costs_no_time_is_corrected() -> None:
