@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 from hypothesis import given
@@ -14,21 +13,43 @@ from ground_truth.compare import first_difference
 from ground_truth.cuda_process import find_calls
 from ground_truth.cuda_strategies import LAST_END, cuda_processes
 from ground_truth.idle import Stretch, idle_times
-from ground_truth.profiles import PROFILE, draw_again, share
+from ground_truth.mutants import Inputs
+from ground_truth.profiles import PROFILE, numbered, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import CUDA_RELATIONS, Rows
 from ground_truth.rules import CudaRules, mutations
 from ground_truth.swept import sweep, sweep_cuda, sweep_idle
 
-# The rarest mutation shows on one trace in a hundred.
-TRACES = 800
+NOTICING = (41, 30, 23, 73, 9, 44, 12, 36, 53)
+TRACES: Inputs[RawProcess, Rows] = Inputs(
+    numbered(cuda_processes()), sweep_cuda, NOTICING, most=800
+)
+AGREEING = 150  # how many traces the right rules are compared on
 
 
 @PROFILE
 @given(cuda_processes())
 def test_cuda_pass_equals_brute_force(process: RawProcess) -> None:
-    difference = first_difference(sweep_cuda(process), cuda.relations(process), CUDA_RELATIONS)
+    found = sweep_cuda(process)
+    difference = first_difference(found, cuda.relations(process), CUDA_RELATIONS)
     assert difference is None, f"C++ - / + brute force: {difference}"
+    busy_ns = sum(row.duration_ns for row in sweep(process)["breakdown"] if row.gpu_busy)
+    check_stacks(found, busy_ns)
+    check_iterations(found, busy_ns)
+
+
+def check_stacks(found: Rows, busy_ns: int) -> None:
+    """GPU times of stacks add up to the busy time of all devices; and their calls to all calls."""
+    if rows := found["call_site"]:
+        assert sum(row.gpu_ns for row in rows) == busy_ns
+        assert sum(row.calls for row in rows) == sum(row.calls for row in found["api_call"])
+
+
+def check_iterations(found: Rows, busy_ns: int) -> None:
+    """Work of iterations is a part of all work: no piece counts in two of them."""
+    launched = sum(row.count for name in ("kernel", "graph") for row in found[name])
+    assert sum(row.kernels for row in found["iteration_work"]) <= launched
+    assert sum(row.busy_ns for row in found["iteration_work"]) <= busy_ns
 
 
 # Processes that outlive their calls: none may start at the very end, where SQL has no segment.
@@ -71,40 +92,12 @@ def test_gpu_times_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess)
         assert sum(row.while_ns for row in rows if row.operation == operation) == expected
 
 
-@share(0.3)
-@given(cuda_processes())
-def test_gpu_times_of_stacks_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess) -> None:
-    """Of all devices; and their calls to all calls."""
-    found = sweep_cuda(process)
-    if rows := found["call_site"]:
-        busy_ns = sum(row.duration_ns for row in sweep(process)["breakdown"] if row.gpu_busy)
-        assert sum(row.gpu_ns for row in rows) == busy_ns
-        assert sum(row.calls for row in rows) == sum(row.calls for row in found["api_call"])
-
-
-@share(0.3)
-@given(cuda_processes())
-def test_work_of_iterations_is_a_part_of_all_work(process: RawProcess) -> None:
-    """No piece counts in two of them."""
-    found = sweep_cuda(process)
-    launched = sum(row.count for name in ("kernel", "graph") for row in found[name])
-    busy_ns = sum(row.duration_ns for row in sweep(process)["breakdown"] if row.gpu_busy)
-    assert sum(row.kernels for row in found["iteration_work"]) <= launched
-    assert sum(row.busy_ns for row in found["iteration_work"]) <= busy_ns
-
-
-@cache
-def traces() -> list[tuple[RawProcess, Rows]]:
-    """The same traces each time, with what the C++ pass says about them."""
-    return [(process, sweep_cuda(process)) for process in draw_again(cuda_processes(), TRACES)]
-
-
 @pytest.mark.parametrize(("rule", "wrong"), mutations(CudaRules), ids=str)
 def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
     broken = CudaRules(**{rule: wrong})  # type: ignore[arg-type]
-    assert any(cuda.relations(process, broken) != rows for process, rows in traces())
+    assert TRACES.notice(lambda process, rows: cuda.relations(process, broken) == rows)
 
 
 def test_the_right_rules_agree_on_the_same_traces() -> None:
-    for process, rows in traces():
+    for process, rows in TRACES.pairs(AGREEING):
         assert cuda.relations(process) == rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import fields, replace
-from functools import cache
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -15,7 +14,8 @@ from hypothesis import strategies as st
 from ground_truth import device_union
 from ground_truth.cuda_strategies import cuda_processes
 from ground_truth.device_union import RIGHT, Buckets, UnionRules
-from ground_truth.profiles import draw_again, share
+from ground_truth.mutants import Inputs
+from ground_truth.profiles import numbered, share
 from ground_truth.raw import RawProcess
 from ground_truth.streams import Span
 from ground_truth.written import ORIGIN_NS, write
@@ -93,10 +93,11 @@ def test_sql_equals_brute_force(processes: list[RawProcess], measured: list[Span
     assert ([buckets for buckets, _ in sql], [ns for _, ns in sql]) == twin(processes, measured)
 
 
-@cache
-def traces() -> list[tuple[list[RawProcess], list[Span], Found]]:
-    drawn = draw_again(st.tuples(several, spans), 60)
-    return [(processes, measured, found(processes, measured)) for processes, measured in drawn]
+NOTICING = (1,)
+Given = tuple[list[RawProcess], list[Span]]
+RUNS: Inputs[Given, Found] = Inputs(
+    numbered(st.tuples(several, spans)), lambda given: found(*given), NOTICING, most=200
+)
 
 
 def broken_rules() -> list[tuple[str, str]]:
@@ -112,7 +113,7 @@ def broken_rules() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("rule", "wrong"), broken_rules(), ids=str)
 def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
     broken = UnionRules(**{rule: wrong})  # type: ignore[arg-type]
-    assert any(twin(processes, spans, broken) != right for processes, spans, right in traces())
+    assert RUNS.notice(lambda given, right: twin(*given, broken) == right)
 
 
 @share(0.1)

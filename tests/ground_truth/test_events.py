@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import groupby
 from pathlib import Path
 
 from hypothesis import given
@@ -29,53 +28,47 @@ def events_of(process: RawProcess) -> list[Event]:
 
 @HOW_MANY
 @given(processes())
-def test_calls_add_up_to_native_call(process: RawProcess) -> None:
-    found = summed(
-        events_of(process), "call", lambda event: (event.name, event.layer, event.operation)
-    )
+def test_events_of_a_process_add_up(process: RawProcess) -> None:
+    events, rows = events_of(process), brute.tables(process)
+    calls_add_up_to_native_call(events, rows)
+    waits_add_up_to_wait(events, rows)
+    operations_are_operation_instance(events, rows)
+    iterations_are_those_in_which_events_begin(events, rows)
+
+
+def calls_add_up_to_native_call(events: list[Event], rows: Rows) -> None:
+    found = summed(events, "call", lambda event: (event.name, event.layer, event.operation))
     assert found == {
         (row.function, row.layer, operation_of(row.operation)): (row.calls, row.duration_ns, 0)
-        for row in brute.tables(process)["native_call"]
+        for row in rows["native_call"]
     }
 
 
-@HOW_MANY
-@given(processes())
-def test_waits_add_up_to_wait(process: RawProcess) -> None:
-    found = summed(
-        events_of(process), "wait", lambda event: (event.thread, event.name, event.operation)
-    )
-    rows = brute.tables(process)["wait"]
-    of_row = [
-        ((row.thread, row.wait, operation_of(row.operation)), (row.count, row.duration_ns))
-        for row in rows
-        if isinstance(row, Wait)
-    ]
-    stages = groupby(sorted(of_row), key=lambda each: each[0])
-    assert found == {
-        key: (*map(sum, zip(*(sums for _, sums in each), strict=True)), 0) for key, each in stages
-    }
+def waits_add_up_to_wait(events: list[Event], rows: Rows) -> None:
+    found = summed(events, "wait", lambda event: (event.thread, event.name, event.operation))
+    sums: dict[tuple[object, ...], tuple[int, int, int]] = {}
+    for row in rows["wait"]:  # of several stages
+        if isinstance(row, Wait):
+            key = (row.thread, row.wait, operation_of(row.operation))
+            count, duration, size = sums.get(key, (0, 0, 0))
+            sums[key] = (count + row.count, duration + row.duration_ns, size)
+    assert found == sums
 
 
-@HOW_MANY
-@given(processes())
-def test_operations_are_operation_instance(process: RawProcess) -> None:
-    events = [event for event in events_of(process) if event.kind == "operation"]
+def operations_are_operation_instance(events: list[Event], rows: Rows) -> None:
     found = sorted(
         (event.thread, event.operation, event.iteration, event.start_ns, event.duration_ns)
         for event in events
+        if event.kind == "operation"
     )
-    assert found == [row[:5] for row in brute.tables(process)["operation_instance"]]
+    assert found == [row[:5] for row in rows["operation_instance"]]
 
 
-@HOW_MANY
-@given(processes())
-def test_iterations_are_those_in_which_events_begin(process: RawProcess) -> None:
+def iterations_are_those_in_which_events_begin(events: list[Event], rows: Rows) -> None:
     iterations = [
-        (row.start_ns, row.start_ns + row.duration_ns, row.iteration)
-        for row in brute.tables(process)["iteration"]
+        (row.start_ns, row.start_ns + row.duration_ns, row.iteration) for row in rows["iteration"]
     ]
-    for event in events_of(process):
+    for event in events:
         within = [number for start, end, number in iterations if start <= event.start_ns < end]
         if event.start_ns not in {end for _, end, _ in iterations}:  # at an edge: which is a rule
             assert event.iteration == (within[-1] if within else -1), event
@@ -83,24 +76,27 @@ def test_iterations_are_those_in_which_events_begin(process: RawProcess) -> None
 
 @HOW_MANY
 @given(cuda_processes())
-def test_cuda_calls_add_up_to_api_call(process: RawProcess) -> None:
-    found = summed(events_of(process), "cuda_call", lambda event: (event.name, event.operation))
+def test_events_of_cuda_add_up(process: RawProcess) -> None:
+    events, rows = events_of(process), cuda.relations(process)
+    cuda_calls_add_up_to_api_call(events, rows)
+    gpu_work_adds_up_to_its_relations(events, rows)
+
+
+def cuda_calls_add_up_to_api_call(events: list[Event], rows: Rows) -> None:
+    found = summed(events, "cuda_call", lambda event: (event.name, event.operation))
     assert found == {
         (row.name, operation_of(row.operation)): (row.calls, row.duration_ns, 0)
-        for row in cuda.relations(process)["api_call"]
+        for row in rows["api_call"]
     }
 
 
-@HOW_MANY
-@given(cuda_processes())
-def test_gpu_work_adds_up_to_its_relations(process: RawProcess) -> None:
-    events, expected = events_of(process), cuda.relations(process)
+def gpu_work_adds_up_to_its_relations(events: list[Event], rows: Rows) -> None:
     for kind in ("kernel", "graph", "memcpy", "memset"):
         found = summed(events, kind, lambda event: (event.device, event.stream, event.operation))
-        assert found == of_relation(expected, kind), kind
+        assert found == of_relation(rows, kind), kind
     found = summed(events, "sync", lambda event: (event.operation,))
     wanted: dict[tuple[object, ...], tuple[int, int, int]] = {}
-    for row in expected["sync"]:
+    for row in rows["sync"]:
         key = (operation_of(row.operation),)
         count, duration, _ = wanted.get(key, (0, 0, 0))
         wanted[key] = (count + row.count, duration + row.duration_ns, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -13,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ground_truth import peers
+from ground_truth.mutants import Inputs
 from ground_truth.peers import READS, RIGHT, SEMAPHORES, WRITES, PeerRules, Peers, Wait
-from ground_truth.profiles import draw_again, share
+from ground_truth.profiles import numbered, share
 from ground_truth.raw import RawProcess, RawThread, call, enter, leave
 from ground_truth.written import ORIGIN_NS, write
 from rlscope.opening import load
@@ -129,9 +129,10 @@ def test_sql_equals_brute_force(processes: list[RawProcess]) -> None:
     assert peers.in_sql(processes) == peers.peers(processes)
 
 
-@cache
-def traces() -> list[tuple[list[RawProcess], Peers]]:
-    return [(processes, found(processes)) for processes in draw_again(runs(), 60)]
+NOTICING = (12, 6)
+# How many the right rules are compared on: every case is among them.
+AGREEING = 24
+RUNS: Inputs[list[RawProcess], Peers] = Inputs(numbered(runs()), found, NOTICING, most=200)
 
 
 def broken_rules() -> list[tuple[str, str]]:
@@ -147,13 +148,14 @@ def broken_rules() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("rule", "wrong"), broken_rules(), ids=str)
 def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
     broken = PeerRules(**{rule: wrong})  # type: ignore[arg-type]
-    assert any(peers.peers(processes, broken) != right for processes, right in traces())
+    assert RUNS.notice(lambda processes, right: peers.peers(processes, broken) == right)
 
 
 def test_every_case_is_drawn() -> None:
     """The right rules agree on the same traces: each kind of object has a peer there, and none."""
-    assert all(peers.peers(processes, RIGHT) == right for processes, right in traces())
-    answers = [(wait, each) for _, right in traces() for wait, each in right.items()]
+    known = [*RUNS.pairs(AGREEING)]
+    assert all(peers.peers(processes, RIGHT) == right for processes, right in known)
+    answers = [(wait, each) for _, right in known for wait, each in right.items()]
     cases = {(wait.kind, bool(each)) for wait, each in answers}
     assert cases >= {(kind, has_peer) for kind in FUNCTIONS for has_peer in (True, False)}
     assert any(len(each) > 1 for _, each in answers)

@@ -13,7 +13,7 @@ from ground_truth import brute, sql_twin
 from ground_truth.compare import first_difference
 from ground_truth.profiles import PROFILE, share
 from ground_truth.raw import RawProcess, RawThread, enter, leave
-from ground_truth.relations import OTHER, RELATIONS
+from ground_truth.relations import OTHER, RELATIONS, Rows
 from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import read, sweep
 from ground_truth.written import write
@@ -23,8 +23,26 @@ from rlscope import _trace
 @PROFILE
 @given(processes() | looping_processes())
 def test_sweep_equals_brute_force(process: RawProcess) -> None:
-    difference = first_difference(sweep(process), brute.tables(process), RELATIONS)
+    rows = sweep(process)
+    difference = first_difference(rows, brute.tables(process), RELATIONS)
     assert difference is None, f"sweep - / + brute force: {difference}"
+    check_sums(rows)
+
+
+def check_sums(rows: Rows) -> None:
+    """Durations add up to the lives of the process and its threads, exactly."""
+    windows = rows["recording_window"]
+    whole = max((w.start_ns + w.duration_ns for w in windows), default=0) - min(
+        (w.start_ns for w in windows), default=0
+    )
+    assert sum(row.duration_ns for row in rows["breakdown"]) == whole
+    assert sum(row.duration_ns for row in rows["iteration_breakdown"]) == whole
+    for level in range(brute.LEVELS):
+        buckets = [row for row in rows["timeline"] if row.level == level]
+        assert sum(row.duration_ns for row in buckets) == whole
+    for thread in rows["thread"]:
+        own = [row for row in rows["breakdown_by_thread"] if row.thread == thread.thread]
+        assert sum(row.duration_ns for row in own) == thread.end_ns - thread.start_ns
 
 
 @share(0.1)
@@ -80,21 +98,3 @@ def test_a_path_has_at_most_512_names() -> None:
     assert "update" in [row.path for row in rows]
     twin = sql_twin.tables(process)
     assert first_difference(sweep(process), twin, twin) is None
-
-
-@share(0.3)
-@given(processes())
-def test_durations_add_up_to_the_lives_exactly(process: RawProcess) -> None:
-    rows = sweep(process)
-    windows = rows["recording_window"]
-    whole = max((w.start_ns + w.duration_ns for w in windows), default=0) - min(
-        (w.start_ns for w in windows), default=0
-    )
-    assert sum(row.duration_ns for row in rows["breakdown"]) == whole
-    assert sum(row.duration_ns for row in rows["iteration_breakdown"]) == whole
-    for level in range(brute.LEVELS):
-        buckets = [row for row in rows["timeline"] if row.level == level]
-        assert sum(row.duration_ns for row in buckets) == whole
-    for thread in rows["thread"]:
-        own = [row for row in rows["breakdown_by_thread"] if row.thread == thread.thread]
-        assert sum(row.duration_ns for row in own) == thread.end_ns - thread.start_ns
