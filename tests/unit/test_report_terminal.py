@@ -107,12 +107,13 @@ def test_what_the_table_of_processes_leaves_out_is_said() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 @pytest.mark.parametrize("name", ["trainer", "模拟环境步骤" * 9, "x" * 300, "a\nb\tc\x1b[31m"])
 def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
-    text = _summary(full_run(name=name, operations=30, processes=9), width)
+    text = _summary(full_run(name=name, operations=30, processes=9, stacks=20), width)
     assert max(terminal.cells(line) for line in text.splitlines()) <= width
 
 
 def test_a_run_with_everything_fits_a_screen() -> None:
-    lines = _summary(full_run(operations=100, processes=50), 120).splitlines()
+    run = full_run(operations=100, processes=50, stacks=6, file_lines=20)
+    lines = _summary(run, 120).splitlines()
     assert len(lines) <= 45
 
 
