@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from support.process import forked_programs
 from support.process.traced_python import ROOT, TracedPython
-from support.process.workload_traces import Workload, check_profile, instances, steps_of
+from support.process.workload_traces import (
+    Workload,
+    check_process,
+    check_profile,
+    instances,
+    steps_of,
+)
 
 from rlscope.opening import load
 
@@ -166,9 +173,34 @@ def test_a_workload_is_a_module_too(traced: TracedPython) -> None:
     assert done.stdout.splitlines()[-1].startswith("trained in ")
 
 
+@pytest.fixture(scope="module")
+def recorded(
+    traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, dict[str, forked_programs.Ended]]:
+    """A trace in which each workload is a process, and how they ended."""
+    folder = tmp_path_factory.mktemp("workloads")
+    programs = {
+        name: [str(ROOT / "workloads" / f"{name}.py"), *workload.options.split()]
+        for name, workload in WORKLOADS.items()
+    }
+    python = traced.command("-o", str(folder / "run"), traced.python)
+    modules = ["torch", "gymnasium"]
+    return str(folder / "run"), forked_programs.run(python, folder, programs, modules=modules)
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_workload_under_the_profiler(traced: TracedPython, directory: str, name: str) -> None:
-    check_profile(traced, directory, name, WORKLOADS[name])
+def test_workload_under_the_profiler(
+    recorded: tuple[str, dict[str, forked_programs.Ended]], name: str
+) -> None:
+    from rlscope._trace import Directory
+
+    directory, programs = recorded
+    ended = programs[name]
+    assert ended.code == 0, ended.stderr
+    trace = Directory(directory)
+    assert len(trace.processes) == 1 + len(programs)
+    pids = [process["os_pid"] for process in trace.processes]
+    check_process(trace, pids.index(ended.pid), WORKLOADS[name])
 
 
 def test_environments_in_processes_of_their_own(traced: TracedPython, directory: str) -> None:

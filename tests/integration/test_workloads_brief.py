@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.process import forked_programs
 from support.process.installed import is_for, need
 from support.process.traced_python import ROOT, TracedPython
 
@@ -23,6 +24,8 @@ _NEEDS = {
     "ppo_pong": ("ale_py", "cv2"),
     "sb3": ("stable_baselines3",),
 }
+# Its workers import the program by its name, which a fork has not.
+_SPAWNS = "self_play_connect_four"
 _ENDS = "trained in "
 
 
@@ -31,19 +34,45 @@ def _needs(name: str) -> tuple[str, ...]:
     return (*_NEEDS.get(name, ()), *by_name)
 
 
+def _is_forked(name: str) -> bool:
+    """Whether it needs nothing but PyTorch and Gymnasium."""
+    return name != _SPAWNS and not _needs(name)
+
+
 def test_all_workloads_are_found() -> None:
     assert len(_PROGRAMS) >= 20
     assert set(_NEEDS) <= set(_PROGRAMS)
 
 
+def _program(name: str) -> list[str]:
+    return [str(_FOLDER / f"{name}.py"), "--total-timesteps", "256"]
+
+
+@pytest.fixture(scope="module")
+def with_torch(
+    traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, forked_programs.Ended]:
+    """The workloads that are forks of one process."""
+    programs = {name: _program(name) for name in _PROGRAMS if _is_forked(name)}
+    folder = tmp_path_factory.mktemp("brief")
+    return forked_programs.run([traced.python], folder, programs, modules=["torch", "gymnasium"])
+
+
 @pytest.mark.parametrize("name", _PROGRAMS)
-def test_a_workload_runs_for_256_steps(traced: TracedPython, tmp_path: Path, name: str) -> None:
+def test_a_workload_runs_for_256_steps(
+    request: pytest.FixtureRequest, traced: TracedPython, tmp_path: Path, name: str
+) -> None:
     if not is_for(*_needs(name)):
         pytest.skip("make test runs it")
     need(*_needs(name))
-    command = [traced.python, str(_FOLDER / f"{name}.py"), "--total-timesteps", "256"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert any(line.startswith(_ENDS) for line in done.stdout.splitlines()), done.stdout
+    if not _is_forked(name):
+        command = [traced.python, *_program(name)]
+        alone = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300
+        )
+        code, stdout, stderr = alone.returncode, alone.stdout, alone.stderr
+    else:
+        forked = request.getfixturevalue("with_torch")[name]
+        code, stdout, stderr = forked.code, forked.stdout, forked.stderr
+    assert code == 0, stderr
+    assert any(line.startswith(_ENDS) for line in stdout.splitlines()), stdout

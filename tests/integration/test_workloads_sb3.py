@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
+from pathlib import Path
 
 import pytest
+from support.process import forked_programs
 from support.process.traced_python import ROOT, TracedPython
 from support.process.workload_traces import instances
 
@@ -27,20 +28,36 @@ _ALGORITHMS = {
 }
 
 
+Recorded = tuple[str, dict[str, forked_programs.Ended]]
+
+
+@pytest.fixture(scope="module")
+def recorded(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """A trace in which each algorithm is a process, and how they ended."""
+    folder = tmp_path_factory.mktemp("sb3")
+    programs = {
+        name: [_SCRIPT, "--algorithm", name, "--env-id", env_id, "--total-timesteps", "256"]
+        for name, (env_id, _) in _ALGORITHMS.items()
+    }
+    python = traced.command("-o", str(folder / "run"), traced.python)
+    return str(folder / "run"), forked_programs.run(
+        python, folder, programs, modules=["stable_baselines3"]
+    )
+
+
 @pytest.mark.parametrize("algorithm", _ALGORITHMS)
-def test_operations_of_an_algorithm_are_found(
-    traced: TracedPython, directory: str, algorithm: str
-) -> None:
-    env_id, more = _ALGORITHMS[algorithm]
-    options = ["--algorithm", algorithm, "--env-id", env_id, "--total-timesteps", "256"]
-    done = traced.run("-o", directory, traced.python, _SCRIPT, *options, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("trained in ")
+def test_operations_of_an_algorithm_are_found(recorded: Recorded, algorithm: str) -> None:
+    directory, programs = recorded
+    _, more = _ALGORITHMS[algorithm]
+    ended = programs[algorithm]
+    assert ended.code == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1].startswith("trained in ")
     from rlscope._trace import Directory
 
     trace = Directory(directory)
-    assert len(trace.processes) == 1
-    swept = trace.sweep(0)
+    assert len(trace.processes) == 1 + len(programs)
+    place = [process["os_pid"] for process in trace.processes].index(ended.pid)
+    swept = trace.sweep(place)
     assert instances(swept, "explicit") == {}
     found = instances(swept, "automatic")
     assert found.keys() - {"import"} == _OPERATIONS | more | {"closing"}
@@ -64,19 +81,20 @@ def test_environments_in_processes_of_their_own(traced: TracedPython, directory:
         assert instances(swept, "automatic")["simulation"] >= 32, name
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "env_id", "said"),
-    [
-        ("SAC", "CartPole-v1", "the algorithm needs actions of kind Box, not Discrete(2)"),
-        ("DQN", "Pendulum-v1", "the algorithm needs actions of kind Discrete, not Box("),
-        ("PPO", "FrozenLake-v1", "the algorithm needs observations of kind Box, not Discrete(16)"),
-    ],
-)
-def test_wrong_environment_is_one_line(
-    traced: TracedPython, algorithm: str, env_id: str, said: str
-) -> None:
-    command = [traced.python, _SCRIPT, "--algorithm", algorithm, "--env-id", env_id]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"{env_id}: {said}")
+def test_wrong_environment_is_one_line(traced: TracedPython, tmp_path: Path) -> None:
+    said = {
+        ("SAC", "CartPole-v1"): "the algorithm needs actions of kind Box, not Discrete(2)",
+        ("DQN", "Pendulum-v1"): "the algorithm needs actions of kind Discrete, not Box(",
+        ("PPO", "FrozenLake-v1"): (
+            "the algorithm needs observations of kind Box, not Discrete(16)"
+        ),
+    }
+    programs = {
+        algorithm: [_SCRIPT, "--algorithm", algorithm, "--env-id", env_id]
+        for algorithm, env_id in said
+    }
+    ended = forked_programs.run([traced.python], tmp_path, programs, modules=["stable_baselines3"])
+    for (algorithm, env_id), why in said.items():
+        assert ended[algorithm].code == 1
+        (line,) = ended[algorithm].stderr.splitlines()
+        assert line.startswith(f"{env_id}: {why}")

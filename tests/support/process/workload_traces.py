@@ -50,16 +50,22 @@ def check_profile(
     result = traced.run("-o", directory, *command, timeout=600 if may_compile else 120)
     assert result.returncode == 0, (result.returncode, result.stderr)
     trace = Directory(directory)
-    process = trace.processes[0]
+    if not may_compile:
+        assert len(trace.processes) == 1
+    check_process(trace, 0, workload, may_compile=may_compile)
+
+
+def check_process(trace: Any, place: int, workload: Workload, *, may_compile: bool = False) -> None:
+    """Compares the process at this place of a trace with what a workload's must be."""
+    process = trace.processes[place]
     assert process["name"] == "trainer"
     assert process["metadata"]["algorithm"] == f'"{workload.algorithm}"'
-    swept = trace.sweep(0)
+    swept = trace.sweep(place)
     assert instances(swept, "explicit") == workload.instances
     iterations = list(swept["iteration"]["source"])
     assert [of for of in iterations if of == "explicit"] == ["explicit"] * workload.iterations
     assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
     if not may_compile:
-        assert len(trace.processes) == 1
         # Imports, and the reset before the first annotated operation.
         found = instances(swept, "automatic")
         resets = {"simulation": workload.resets} if workload.resets else {}
