@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,14 @@ def packed(folder: Path, kind: str, step: str) -> list[str]:
             return inner.getnames()
 
 
-def planted(folder: Path, program: str, planting: str) -> Path:
-    """The acceptance script of a copy in which a program does something else, first of all."""
+def planted(folder: Path, steps: Iterable[str], planting: str) -> Path:
+    """The acceptance script of a copy in which the programs of steps do something else first."""
     copy_steps(folder)
     gpu = folder / "tests" / "gpu"
-    file = gpu / "programs" / program
-    head, line, rest = file.read_text().partition("from __future__ import annotations\n")
-    file.write_text(head + line + planting + rest)
+    for program in {PROGRAMS[step] for step in steps}:
+        file = gpu / "programs" / program
+        head, line, rest = file.read_text().partition("from __future__ import annotations\n")
+        file.write_text(head + line + planting + rest)
     return gpu / "acceptance.py"
 
 
@@ -105,10 +107,17 @@ def test_the_whole_plan_runs_and_brings_its_evidence_home(tmp_path: Path) -> Non
     assert all(f" {step} (" in log for step in found)
 
 
-def test_counts_are_those_of_the_truth(tmp_path: Path) -> None:
-    done = accept(tmp_path, "counts", truth=True)
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """A run of the step `counts`, with the truth."""
+    folder = tmp_path_factory.mktemp("counted")
+    return folder, accept(folder, "counts", truth=True)
+
+
+def test_counts_are_those_of_the_truth(counted: tuple[Path, Outcome]) -> None:
+    folder, done = counted
     assert done.code == 0, done.out + done.err
-    found = answers(tmp_path)["counts"]
+    found = answers(folder)["counts"]
     assert found["status"] == "PASS"
     kinds = {"kernel": 0, "memcpy": 0, "memset": 0}
     for row in done.operations():
@@ -132,19 +141,17 @@ def test_windows_have_the_kernels_of_whole_recordings(tmp_path: Path) -> None:
 
 
 def test_a_record_that_windows_lose_fails_their_step(tmp_path: Path) -> None:
-    script = quick_kit(tmp_path, SHORTER)
+    one_way = [*SHORTER["window_steps.py"], ("] = tuple(WAYS)", '] = ("whole",)')]
+    script = quick_kit(tmp_path, {"window_steps.py": one_way})
     accept(tmp_path, "windows-launches", script=script, SIMCUPTI_DROP_EVERY="997")
     found = answers(tmp_path)["windows-launches"]
     assert found["status"] == "FAIL" and "cuda_dropped" in found["reason"]
 
 
-def test_what_has_passed_is_not_run_again(tmp_path: Path) -> None:
-    steps = ("counts", "reset")
-    assert accept(tmp_path, *steps).code == 0
-    earlier = tmp_path / "earlier.jsonl"
-    (tmp_path / "results" / "results.jsonl").rename(earlier)
+def test_what_has_passed_is_not_run_again(counted: tuple[Path, Outcome], tmp_path: Path) -> None:
+    earlier = counted[0] / "results" / "results.jsonl"
     listed = accept(tmp_path, "--list", "--after", str(earlier)).out.splitlines()
-    assert {line.split()[3] for line in listed if line.startswith("done")} == set(steps)
+    assert {line.split()[3] for line in listed if line.startswith("done")} == {"counts"}
 
 
 def test_what_does_not_fit_is_left_for_later(tmp_path: Path) -> None:
@@ -152,9 +159,9 @@ def test_what_does_not_fit_is_left_for_later(tmp_path: Path) -> None:
     now = [line.split() for line in listed if line.startswith("now")]
     assert now and sum(float(words[1]) for words in now) <= 60
     assert any(line.startswith("later") for line in listed)
-    done = accept(tmp_path, "counts", "times", "--minutes", "0.5")
+    done = accept(tmp_path, "machine", "times", "--minutes", "0.5")
     assert "no time for: times" in done.out
-    assert answers(tmp_path).keys() == {"counts"}
+    assert answers(tmp_path).keys() == {"machine"}
 
 
 def test_a_second_beginning_of_the_injected_library_shows(tmp_path: Path) -> None:
@@ -183,20 +190,23 @@ STARTED_APART = ("counts", "injection", "hardware-trace")
 
 
 @pytest.mark.parametrize(
-    "step",
+    "steps",
     [
-        step if step in STARTED_APART else pytest.param(step, marks=pytest.mark.slow)
-        for step in QUICK
+        STARTED_APART,
+        pytest.param(sorted({*QUICK} - {*STARTED_APART}), marks=pytest.mark.slow),
     ],
 )
-def test_a_program_that_crashes_skips_its_step_with_the_signal(tmp_path: Path, step: str) -> None:
+def test_a_program_that_crashes_skips_its_step_with_the_signal(
+    tmp_path: Path, steps: Sequence[str]
+) -> None:
     """Without rls-prof, too: nothing to hold against it. The next step runs."""
-    script = planted(tmp_path, PROGRAMS[step], CRASH)
+    script = planted(tmp_path, steps, CRASH)
     after = "machine"
-    accept(tmp_path, step, after, script=script)
+    accept(tmp_path, *steps, after, script=script)
     found = answers(tmp_path)
-    assert found[step]["status"] in ("SKIP", "FAIL")
-    assert "SIGSEGV" in found[step]["reason"]
+    assert found.keys() == {*steps, after}
+    assert {found[step]["status"] for step in steps} <= {"SKIP", "FAIL"}
+    assert [step for step in steps if "SIGSEGV" not in found[step]["reason"]] == []
     assert found[after]["status"] == "PASS"
 
 
@@ -208,7 +218,7 @@ def test_a_program_that_crashes_skips_its_step_with_the_signal(tmp_path: Path, s
     ],
 )
 def test_a_program_that_hangs_ends_its_step_and_no_other(tmp_path: Path, step: str) -> None:
-    script = planted(tmp_path, PROGRAMS[step], HANG)
+    script = planted(tmp_path, [step], HANG)
     done = accept(tmp_path, step, "subscribed", "--limit", "5", script=script)
     found = answers(tmp_path)
     assert (found[step]["status"], found["subscribed"]["status"]) == ("FAIL", "PASS"), done.out
@@ -219,36 +229,41 @@ def test_a_program_that_hangs_ends_its_step_and_no_other(tmp_path: Path, step: s
     assert left.stdout == ""
 
 
-@pytest.mark.parametrize("step", ["counts", "graphs-driver", "reset", "late-graphs", "nesting"])
-def test_a_wrong_count_fails_its_step(tmp_path: Path, step: str) -> None:
-    script = planted(tmp_path, PROGRAMS[step], MISCOUNT)
-    done = accept(tmp_path, step, "subscribed", script=script)
-    found = answers(tmp_path)
-    assert (found[step]["status"], found["subscribed"]["status"]) == ("FAIL", "PASS")
-    assert found[step]["reason"], done.out
+COUNTING = ("counts", "graphs-driver", "reset", "late-graphs", "nesting")
 
 
-def test_what_cupti_gave_to_a_step_that_failed_is_kept(tmp_path: Path) -> None:
-    script = planted(tmp_path, PROGRAMS["counts"], MISCOUNT)
-    accept(tmp_path, "counts", script=script)
-    kept = set(packed(tmp_path, "evidence", "counts"))
-    witnessed = {f"counts/witness/{name}.txt" for name in ("records", "calls", "clocks")}
-    assert kept >= {"counts/output.txt", "counts/01-driver_counts.err", "counts/witness/clocks.txt"}
-    assert kept & witnessed
-
-
-def test_a_step_that_itself_crashes_is_a_failure_with_its_stack(tmp_path: Path) -> None:
-    script = planted(tmp_path, PROGRAMS["counts"], "")
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose programs miscount, and in which the step `injection` itself crashes."""
+    folder = tmp_path_factory.mktemp("failing")
+    script = planted(folder, COUNTING, MISCOUNT)
     steps = script.parent / "capture_steps.py"
     text = steps.read_text()
     broken = "    import ctypes\n    ctypes.string_at(0)\n"
     head = "def injection(bench: Bench) -> Figures:\n"
     assert head in text
     steps.write_text(text.replace(head, head + broken))
-    accept(tmp_path, "injection", "subscribed", script=script)
-    found = answers(tmp_path)
-    assert found["injection"]["status"] == "FAIL" and "SIGSEGV" in found["injection"]["reason"]
-    assert found["subscribed"]["status"] == "PASS"
+    accept(folder, *COUNTING, "injection", "subscribed", script=script)
+    return folder
+
+
+@pytest.mark.parametrize("step", COUNTING)
+def test_a_wrong_count_fails_its_step(failing: Path, step: str) -> None:
+    found = answers(failing)
+    assert (found[step]["status"], found["subscribed"]["status"]) == ("FAIL", "PASS")
+    assert found[step]["reason"]
+
+
+def test_what_cupti_gave_to_a_step_that_failed_is_kept(failing: Path) -> None:
+    kept = set(packed(failing, "evidence", "counts"))
+    witnessed = {f"counts/witness/{name}.txt" for name in ("records", "calls", "clocks")}
+    assert kept >= {"counts/output.txt", "counts/01-driver_counts.err", "counts/witness/clocks.txt"}
+    assert kept & witnessed
+
+
+def test_a_step_that_itself_crashes_is_a_failure_with_its_stack(failing: Path) -> None:
+    found = answers(failing)["injection"]
+    assert found["status"] == "FAIL" and "SIGSEGV" in found["reason"]
 
 
 def test_lost_records_fail_it(tmp_path: Path) -> None:
@@ -303,7 +318,7 @@ def test_ended_in_the_middle_it_leaves_what_was_done(tmp_path: Path) -> None:
     command = [str(RUN), sys.executable, str(ACCEPTANCE), "--results", str(tmp_path / "results")]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SIMCU")}
     with subprocess.Popen(
-        [*command, "machine", "counts", "times"],
+        [*command, "machine", "times"],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
@@ -311,10 +326,10 @@ def test_ended_in_the_middle_it_leaves_what_was_done(tmp_path: Path) -> None:
     ) as running:
         assert running.stdout is not None
         for line in running.stdout:
-            if line.startswith("PASS counts"):
+            if line.startswith("PASS machine"):
                 break
         processes = [running, *psutil.Process(running.pid).children(recursive=True)]
         for process in processes:
             process.kill()
-    assert answers(tmp_path).keys() >= {"machine", "counts"}
+    assert answers(tmp_path).keys() >= {"machine"}
     assert packed(tmp_path, "data", "machine")
