@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
-from itertools import count
+from itertools import count as numbers
 from typing import TypeVar
 
-from hypothesis import HealthCheck, Verbosity, given, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis.strategies import SearchStrategy
 
 Example = TypeVar("Example")
@@ -42,6 +42,26 @@ def share(part: float) -> settings:
     return settings(PROFILE, max_examples=max(1, int(PROFILE.max_examples * part)))
 
 
+def draw_again(strategy: SearchStrategy[Example], count: int) -> list[Example]:
+    """As many examples of Hypothesis' own search as that, the same ones each time."""
+    drawn: list[Example] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def draw(example: Example) -> None:
+        drawn.append(example)
+
+    draw()
+    return drawn
+
+
 def numbered(strategy: SearchStrategy[Example]) -> Callable[[int], Example]:
     """Draws the example of a number: the same each time, and without those of other numbers.
 
@@ -56,7 +76,7 @@ def numbered(strategy: SearchStrategy[Example]) -> Callable[[int], Example]:
 
     def draw(number: int) -> Example:
         drawn.clear()
-        for attempt in count():  # a filter of the strategy may refuse one
+        for attempt in numbers():  # a filter of the strategy may refuse one
             seeded = random.Random(number + attempt * _NUMBERS)
             keep.hypothesis.fuzz_one_input(seeded.randbytes(_MOST_BYTES))
             if drawn:
