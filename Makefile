@@ -7,6 +7,10 @@ VENV := .venv$(if $(filter file,$(origin PYTHON)),,-$(notdir $(PYTHON)))
 EXTRA ?= test
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
+# Tests wait for programs a sixth of their time. The files that take long come before those of
+# tests/unit, which fill the end: xdist itself would begin with the files of the most tests.
+WORKERS ?= $(shell echo $$(($(JOBS) + 1)))
+BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 GPU_PYTHON ?= 12
 # PyTorch for CUDA, another release than the tests' own, on simulated CUDA; everything else that it
 # imports is that of $(VENV).
@@ -96,7 +100,7 @@ test-aarch64: ## C++ for aarch64, its unit tests under qemu (Debian: g++-aarch64
 	ctest --test-dir build/aarch64 --output-on-failure --parallel $(JOBS)
 
 test-python: system-packages $(VENV)/.installed ## Python tests only
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu and not torch_cuda' $(TESTS)
+	$(BIN)/pytest -q $(BY_FILE) -m 'not slow and not gpu and not torch_cuda' $(TESTS)
 
 $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.installed
 	@echo "installing the extra test-$* into $(@D)"

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -43,7 +44,7 @@ class CMakeBuild(build_ext):
             "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
             f"-DRLSCOPE_ONCE={'OFF' if self.editable_mode else 'ON'}",
         ]
-        if self.editable_mode:
+        if find_spec("nanobind"):  # else CMake says that it is missing, if it needs it
             configure.append(f"-Dnanobind_ROOT={kept_nanobind(build)}")
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         subprocess.run(configure, check=True)
@@ -83,7 +84,8 @@ def forget_configuration(build: Path) -> None:
 def kept_nanobind(build: Path) -> Path:
     """The CMake folder of a copy of nanobind that lies in the build folder.
 
-    pip unpacks nanobind into a new place for each build, and the place is in every compile command.
+    pip unpacks nanobind into a new place for each build, and the place is in every compile command:
+    neither ninja nor ccache would know the object of the build before.
     """
     import nanobind
 
