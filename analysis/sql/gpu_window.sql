@@ -14,7 +14,7 @@
 WITH _turn AS (
   SELECT process_id, each.at_ns AS at_ns FROM (
     SELECT process_id, UNNEST(FROM_JSON(value, '[{"at_ns": "BIGINT", "recorded": "VARCHAR"}]')) AS each
-    FROM metadata WHERE key = 'gpu_share')
+    FROM metadata WHERE key = 'gpu_share' AND json_valid(value))
   WHERE each.recorded = 'all'
 ), _operations AS (
   SELECT process_id, iteration, LIST_SORT(LIST(DISTINCT operation)) AS operations

@@ -24,6 +24,7 @@ SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
 SHARE_SECONDS = {False: 8.0, True: 30.0}
 # Of these seconds. The default, auto, begins with five whole ones.
 SHARES = {"100%": 0.5, "10%": 1.0, "auto": 2.5}
+PLAIN_SHARE = 0.5
 PROFILER_SECONDS = {False: 10.0, True: 60.0}
 WITHOUT_TORCH = "launches"
 START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
@@ -73,11 +74,16 @@ def shared(bench: Bench, loop: str) -> Figures:
     """What the default costs a loop, beside recording all: within one process, between processes,
     and as the run itself says."""
     need_loop(loop)
-    seconds = SHARE_SECONDS[bench.patient]
-    plain = bench.plain("share.py", loop, f"{seconds / 2}")
+    programs = 1 + len(SHARES)
+    around = programs * (START_SECONDS[loop != WITHOUT_TORCH] + END_SECONDS)
+    measured = PLAIN_SHARE + sum(SHARES.values())
+    seconds = max(2.0, min(SHARE_SECONDS[bench.patient], (bench.left() - around) / measured))
+    plain = bench.plain("share.py", loop, f"{PLAIN_SHARE * seconds:.1f}")
     figures: Figures = {"loop": loop, "plain": over_median(plain)}
     for share, part in SHARES.items():
-        run = bench.record_once("share.py", loop, f"{part * seconds}", prof=("--gpu-share", share))
+        run = bench.record_once(
+            "share.py", loop, f"{part * seconds:.1f}", prof=("--gpu-share", share)
+        )
         (seen,) = run.trace.query(
             "SELECT SUM(gpu_recorded) / SUM(complete) AS share FROM iteration"
             " WHERE source = 'explicit'"

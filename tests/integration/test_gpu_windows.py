@@ -203,6 +203,7 @@ def test_page_terminal_and_json_say_what_all_iterations_launched(tmp_path: Path)
         shown = " ".join(render_summary(trace).split())
         drawn = _drawn("cuda", trace)
         notes = [*drawn.notes, *_drawn("quality", trace).notes]
+        assert "11.7 % of the iterations" in _drawn("idle", trace).notes[-1]
         titles = [each.title for each in (*drawn.charts, *drawn.grids)]
     (found,) = told["cuda"]["gpu_estimate"]
     kernels = [found[name] for name in ("kernels", "kernels_low", "kernels_high")]

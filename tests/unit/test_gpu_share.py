@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
 from rlscope.commands.options import values
-from rlscope.record.environment import layer_variables
+from rlscope.record.environment import default_gpu_share, layer_variables
 from rlscope.record.settings import Settings
 
 
@@ -26,9 +27,19 @@ def test_anything_else_is_refused(text: str) -> None:
         values.gpu_share(text)
 
 
+def test_auto_is_the_default_where_there_is_cuda(tmp_path: Path) -> None:
+    (tmp_path / "libcuda.so.1").write_bytes(b"\x7fELF\x02")
+    found = {"LD_LIBRARY_PATH": str(tmp_path)}
+    assert default_gpu_share(found) == "auto"
+    assert default_gpu_share({**found, "RLSCOPE_GPU_SHARE": "100%"}) == ""
+    (tmp_path / "libcuda.so.1").write_bytes(b"no library")
+    assert default_gpu_share(found) == ""
+
+
 def test_torch_profiler_gets_cupti_where_windows_end_it() -> None:
-    """But for who says otherwise."""
+    """But for who says otherwise, and with auto, which may have none."""
     assert "RLSCOPE_CUPTI_YIELD" not in layer_variables({}, Settings([]))
+    assert "RLSCOPE_CUPTI_YIELD" not in layer_variables({}, Settings([], gpu_share="auto"))
     assert layer_variables({}, Settings([], gpu_share="10%"))["RLSCOPE_CUPTI_YIELD"] == "1"
     held = Settings([], gpu_share="10%", cupti="hold")
     assert layer_variables({}, held)["RLSCOPE_CUPTI_YIELD"] == "0"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import idle
+from rlscope.analysis import cuda, idle
 from rlscope.report import limits, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 def read(trace: Trace) -> dict[str, Table]:
-    return {"idle": idle.reasons(trace)}
+    return {"idle": idle.reasons(trace), "cuda_total": cuda.total(trace)}
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
@@ -26,7 +26,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         return Nothing(_EMPTY)
     has_gpu = any(row["idle_ns"] is not None for row in rows)
     return Drawing(
-        notes=[_GPU if has_gpu else _NO_GPU],
+        notes=[_GPU if has_gpu else _NO_GPU, *_seen(tables["cuda_total"].to_dicts()[0])],
         grids=[
             _grid("Table: time by reason", rows, ["reason"], _reason, has_gpu, shown=True),
             _grid(
@@ -34,6 +34,16 @@ def draw(tables: Tables) -> Drawing | Nothing:
             ),
         ],
     )
+
+
+def _seen(total: Row) -> Iterator[str]:
+    """Where GPU work was recorded in windows."""
+    if total["iterations"]:
+        share = units.share(total["seen"], total["iterations"])
+        yield (
+            f"GPU work was seen in {share} of the iterations. What the GPU did in them, and how "
+            "calls waited, stands for the others, operation by operation."
+        )
 
 
 def _reason(row: Row) -> tuple[str, ...]:
