@@ -78,11 +78,16 @@ class Headline:
     """Where the time goes: one sentence, or a few."""
     cut: str = ""
     """That recording stopped before the program did, and when: said first. Empty: it did not."""
-    crowd: str = ""
-    """That other programs kept the machine busy: said before the sentence. Empty: they did not."""
+    busy: list[str] = field(default_factory=list)
+    """That the program lacked CPUs, and who had them: said before the sentence."""
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
+
+    @property
+    def first(self) -> list[str]:
+        """Warnings that stand above everything: they change what any share means."""
+        return [*filter(None, [self.cut]), *self.busy]
 
 
 def first_sentence(trace: Trace) -> str:
@@ -174,7 +179,7 @@ def read(trace: Trace) -> Headline:
         run=_run_line(known.run, known.facts),
         sentence=_first_sentence(trace, known),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
-        crowd=run_sentences.crowd(machine.machine_share(trace).to_dicts()),
+        busy=[*_busy(trace)],
         details=[
             *_spoiling(trace, known),
             *_in_loop(trace, known),
@@ -185,9 +190,13 @@ def read(trace: Trace) -> Headline:
     )
 
 
+def _busy(trace: Trace) -> Iterator[str]:
+    yield from run_sentences.crowd(machine.machine_share(trace).to_dicts())
+    yield from run_sentences.cpu_lack(threads.cpu_lack(trace).to_dicts())
+
+
 def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What an engineer has to know before any share."""
-    yield from _warnings(run_sentences.cpu_lack(threads.cpu_lack(trace).to_dicts()))
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
     yield from _warnings(run_sentences.blocked(blocked))
     yield from _warnings(known.missing(Unrecorded.BESIDE))

@@ -115,18 +115,17 @@ def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
             )
 
 
-def crowd(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of `machine_share`: that other programs kept the machine busy; "" where they did not."""
+def crowd(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Rows of `machine_share`: which machines other programs kept busy."""
     for row in rows:
         if verdicts.is_machine_crowded(row):
             cores = _CORES.get(row["cores"], f"All {row['cores']} cores were")
             own = units.whole_percent(row["run_percent"])
-            return (
+            yield (
                 f"{cores} {units.whole_percent(row['polled_percent'])} busy, and this run used "
                 f"{own} of that machine. Other programs had the rest, so every time here is longer "
                 "than on an idle machine."
             )
-    return ""
 
 
 def _who(row: dict[str, Any]) -> str:

@@ -286,14 +286,13 @@ def _runnable(*threads: tuple[int, int | None], role: str = "main") -> Relations
 def test_a_program_that_lacked_a_cpu_says_so_before_anything_else() -> None:
     worker = "environment worker"
     trace = _runnable((0, 11), (1, 4), role=worker)
-    assert read(trace).details[0].warning
-    assert_says(read(trace).details[0].text, "program lacked a CPU for 11 ns of 100 ns")
-    assert len(texts(trace, warning=True)) == 1
-    (said,) = texts(_runnable((0, 4), (1, 11), (1, 12), role=worker), warning=True)
+    (said,) = read(trace).first
+    assert_says(said, "program lacked a CPU for 11 ns of 100 ns")
+    (said,) = read(_runnable((0, 4), (1, 11), (1, 12), role=worker)).first
     assert_says(said, "1 environment worker", "lacked a CPU for 23 ns of 200 ns")
-    (said,) = texts(_runnable((0, 11), (1, 10)), warning=True)
+    (said,) = read(_runnable((0, 11), (1, 10))).first
     assert_says(said, "2 processes", "lacked a CPU for 21 ns of 200 ns")
-    (said,) = texts(_runnable((0, 11), (0, 10)), warning=True)
+    (said,) = read(_runnable((0, 11), (0, 10))).first
     assert_says(said, "2 threads", "lacked a CPU for 21 ns of 200 ns")
 
 
@@ -303,7 +302,7 @@ def test_a_program_that_had_its_cpu_or_was_not_counted_says_nothing() -> None:
         _runnable((0, None)),
         _runnable((1, 90), role="helper"),
     ):
-        assert texts(trace, warning=True) == []
+        assert read(trace).first == []
 
 
 def _failed(*operations: str, code: int = 1, note: str = "", **run: str) -> Relations:
@@ -349,8 +348,8 @@ def _polled(polled: float, cpu_ns: int) -> list[dict[str, object]]:
 def test_a_machine_that_others_kept_busy_is_said_first() -> None:
     rows = {"process": [process(0, 0, 9)], "breakdown": [share(0, "a", "python", 9)]}
     crowded = Relations(**rows, utilisation=_polled(100.0, 8 * SECOND))
-    assert_says(read(crowded).crowd, "100 % busy", "40 %")
+    assert_says(read(crowded).first[0], "100 % busy", "40 %")
     alone = Relations(**rows, utilisation=_polled(100.0, 19 * SECOND))
-    assert read(alone).crowd == ""
+    assert read(alone).first == []
     text = render_summary(crowded, width=200, unicode=True)
     assert_says(text.partition("\n")[0], "100 % busy", "40 %")

@@ -17,14 +17,14 @@ def summary(folder: Folder, run: str) -> Answer:
     with opened(folder.run(run), notes) as trace:
         said = headline.read(trace)
         first = advised.read(trace, most=0).sentence
-        warnings = [said.cut, said.crowd, *(each.text for each in said.details if each.warning)]
+        warnings = [*said.first, *(each.text for each in said.details if each.warning)]
         return answer(
             {
                 "run": quoted.text(quoted.unmarked(run)),
                 "what": quoted.text(said.run),
                 "answer": quoted.text(first, quoted.SENTENCE) if first else None,
                 "headline": quoted.text(said.sentence, quoted.SENTENCE),
-                "warnings": [quoted.text(each, quoted.SENTENCE) for each in warnings if each],
+                "warnings": [quoted.text(each, quoted.SENTENCE) for each in warnings],
                 "details": [
                     quoted.text(each.text, quoted.SENTENCE)
                     for each in said.details

@@ -75,7 +75,7 @@ def seen_spans(iterations: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
     starts, ends = (np.asarray(iterations[name]) for name in ("start_ns", "end_ns"))
     seen = np.asarray(iterations["gpu_recorded"], dtype=bool)
     edges = np.diff(np.concatenate(([0], seen.astype(np.int8), [0])))
-    spans = []
+    spans: list[tuple[int, int, bool]] = []
     for first, after in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
         leaves_out = first > 0 and after - first > 1
         spans.append((int(starts[first + leaves_out]), int(ends[after - 1]), len(spans) > 0))

@@ -32,9 +32,7 @@ def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str
             findings=found.findings,
             rest=found.rest,
             generator=f"rlscope {summary.version}",
-            first=[
-                headline.Detail(each, warning=True) for each in (summary.cut, summary.crowd) if each
-            ],
+            first=[headline.Detail(each, warning=True) for each in summary.first],
             details=[
                 *summary.details,
                 *(headline.Detail(each, warning=True) for each in found.failures),

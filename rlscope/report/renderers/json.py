@@ -24,6 +24,7 @@ def render(trace: Trace) -> str:
         "schema": SCHEMA,
         "headline": {
             "cut": summary.cut,
+            "busy": summary.busy,
             "run": summary.run,
             "sentence": summary.sentence,
             "details": [each.text for each in summary.details],

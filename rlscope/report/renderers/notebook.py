@@ -25,8 +25,7 @@ def render(trace: Trace | Traces) -> str:
     if isinstance(trace, Traces):
         return _runs(trace)
     summary = headline.read(trace)
-    warnings = [each for each in (summary.cut, summary.crowd) if each]
-    warnings += [each.text for each in summary.details if each.warning]
+    warnings = [*summary.first, *(each.text for each in summary.details if each.warning)]
     details = [prose(each.text) for each in summary.details if not each.warning]
     lines = [
         f"<p><b>{prose(summary.title)}</b> <small>{prose(summary.run)}</small></p>",

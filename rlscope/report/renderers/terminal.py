@@ -79,7 +79,7 @@ render = render_summary
 
 def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
-    first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
+    first = [f"! {each}" for each in summary.first]
     yield [*wrapped(first, width), summary.run]
     yield _finding_block(answer.read(trace, most=limits.FINDINGS), width)
     yield [*wrapped([summary.sentence], width), ""]
