@@ -150,7 +150,7 @@ void CheckInstances(const analysis::ProcessInput& input) {
 void CheckReasons(const analysis::ProcessInput& input, const analysis::LoopSpan& loop,
                   int64_t whole_ns) {
   int64_t sum_ns = 0;
-  const auto found = analysis::FindIdle(input, loop, /*gpu=*/true);
+  const auto found = analysis::FindIdle(input, loop, /*seen=*/nullptr);
   for (const analysis::IdleRow& row : found->rows.slots()) {
     if (row.key != 0) sum_ns += row.duration_ns;
   }
