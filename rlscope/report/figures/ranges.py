@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from rlscope.report import units
 from rlscope.report.figures import layout
+from rlscope.report.figures.bars import ROOM_FOR_TEXT
 from rlscope.report.panel import Figure
 
 MARK_HEIGHT = 15
@@ -46,7 +47,11 @@ def ranges(names: Sequence[str], series: Sequence[Ranges], title: str) -> Figure
         layout=layout.base(FRAME_HEIGHT + height, legend_lines=1 + len(series) // 4),
     )
     figure.update_layout(
-        xaxis={"title": {"text": f"{title} ({unit})"}, "rangemode": "tozero"},
+        # page.js reads the range where the page is narrow, and puts the names above the marks.
+        xaxis={
+            "title": {"text": f"{title} ({unit})"},
+            "range": [0, ROOM_FOR_TEXT * max(longest, 1) / divisor],
+        },
         yaxis={
             "range": [len(names) - 0.5, -0.5],
             "tickvals": list(range(len(names))),
