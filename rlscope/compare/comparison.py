@@ -65,15 +65,15 @@ def compare(base: Sequence[Measured], new: Sequence[Measured], *, per: str = "")
         unit = ITERATION if equal else STEP
     sides = Sides(base, new, unit, iterations.alike(every))
     return Comparison(
-        base, new, unit, environments.differing(base, new), _warnings(base, new, unit),
+        base, new, unit, environments.differing(base, new), warnings([*base, *new]),
         whole.loop(sides), whole.mean_loop(sides), whole.per_step(sides),
         whole.cpu(sides), parts.operations(sides), parts.layers(sides), parts.crossings(sides),
         parts.lines(sides), parts.kernels(sides), _findings(base, new),
     )  # fmt: skip
 
 
-def _warnings(base: Sequence[Measured], new: Sequence[Measured], unit: str) -> list[str]:
-    every = [*base, *new]
+def warnings(every: Sequence[Measured]) -> list[str]:
+    """What keeps runs from comparing well."""
     found = []
     if len({each.facts.get("program") for each in every}) > 1 and not _same_script(every):
         found.append("These are runs of different programs. They are compared all the same.")
@@ -102,7 +102,7 @@ def _same_script(runs: Sequence[Measured]) -> bool:
 
 def _findings(base: Sequence[Measured], new: Sequence[Measured]) -> list[FindingRow]:
     """By rule, operation and line: titles have numbers in them."""
-    sides = [_side_findings(side) for side in (base, new)]
+    sides = [side_findings(side) for side in (base, new)]
     keys = sorted(
         {*sides[0], *sides[1]},
         key=lambda key: -max(side[key][1] for side in sides if key in side),
@@ -116,7 +116,8 @@ def _findings(base: Sequence[Measured], new: Sequence[Measured]) -> list[Finding
     ]
 
 
-def _side_findings(side: Sequence[Measured]) -> dict[tuple[str, ...], tuple[str, float]]:
+def side_findings(side: Sequence[Measured]) -> dict[tuple[str, ...], tuple[str, float]]:
+    """Rule, operation and file -> title and price, of findings that half of the runs have."""
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for run in side:
         for row in run.findings:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from rlscope.compare.measured import Measured
 
-_ABSENT = "-"
+ABSENT = "-"
+"""The value of a fact that a run lacks."""
 _INTERPRETER = "python"
 
 
@@ -30,7 +31,7 @@ def differing(base: Sequence[Measured], new: Sequence[Measured]) -> list[Fact]:
 
 
 def _values(side: Sequence[Measured], kind: str) -> list[str]:
-    return sorted({run.facts.get(kind, _ABSENT) for run in side})
+    return sorted({run.facts.get(kind, ABSENT) for run in side})
 
 
 def script_of(command: str) -> str:

@@ -70,6 +70,11 @@ def _of_entries(run: Measured, operation: str) -> Reading | None:
     return readings.of_entries(entries, per_iteration=run.entries[operation])
 
 
+def loop_series(run: Measured) -> Values:
+    """An iteration's whole time, by group of neighbours in their order."""
+    return _series_of(run, lambda *_: True)
+
+
 def operation_series(run: Measured, operation: str) -> Values:
     """An iteration's time in an operation, by group of neighbours in their order."""
     return _series_of(run, _is(operation))

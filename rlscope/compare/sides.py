@@ -37,7 +37,7 @@ def _found(name: str, store: str) -> list[str]:
             raise RlscopeError(f"cannot read {name}: {error.strerror}") from error
         # A directory that holds none is opened, which says why it is no trace.
         return runs or [name]
-    if any(sign in name for sign in _PATTERN):
+    if is_pattern(name):
         matching = sorted(each for each in glob.glob(name) if os.path.isdir(each))
         if matching:
             return [run for each in matching for run in _found(each, store)]
@@ -46,6 +46,11 @@ def _found(name: str, store: str) -> list[str]:
     known = ", ".join(baselines.names(store))
     there = f"; there are the baselines {known}" if known else ""
     raise RlscopeError(f"no trace directory, folder or baseline {name!r}{there}")
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name holds signs of a pattern."""
+    return any(sign in name for sign in _PATTERN)
 
 
 def read(found: Sequence[str], step: Callable[[str], None]) -> list[Measured]:

@@ -191,10 +191,11 @@ def drift(comparison: Comparison) -> list[str]:
 def findings(comparison: Comparison) -> Iterator[list[str]]:
     """Cells: the title, and its price on either side."""
     for each in comparison.findings:
-        yield [each.title, *(_price(value) for value in (each.base, each.new))]
+        yield [each.title, *(price(value) for value in (each.base, each.new))]
 
 
-def _price(value: float | None) -> str:
+def price(value: float | None) -> str:
+    """What a finding is worth."""
     return "not found" if value is None else units.share(value, 1)
 
 

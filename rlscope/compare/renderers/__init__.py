@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rlscope.compare.comparison import Comparison
 from rlscope.compare.gate import Gate
+from rlscope.compare.overlay import Overlay
 from rlscope.compare.renderers import json, markdown, text
 from rlscope.compare.renderers.junit import render as junit
 
@@ -17,7 +18,7 @@ FORMATS: Mapping[str, Render] = {
     "json": json.render,
 }
 
-__all__ = ["FORMATS", "junit", "page"]
+__all__ = ["FORMATS", "junit", "overlaid", "page"]
 
 
 def page(comparison: Comparison, gate: Gate | None) -> str:
@@ -25,3 +26,10 @@ def page(comparison: Comparison, gate: Gate | None) -> str:
     from rlscope.compare.renderers import html
 
     return html.render(comparison, gate)
+
+
+def overlaid(found: Overlay) -> str:
+    """The page of several runs: plotly is imported for it."""
+    from rlscope.compare.renderers import overlay
+
+    return overlay.render(found)

@@ -70,7 +70,8 @@ return [
 _MARKS = """
 return [...document.querySelectorAll("figure")].map((figure) => {
   const marks = figure.querySelectorAll(
-    ".bars .point > path, .scatterlayer .js-line, .scatterlayer .fills path, .heatmaplayer image");
+    ".bars .point > path, .scatterlayer .js-line, .scatterlayer .fills path, " +
+    ".scatterlayer .points > path, .heatmaplayer image");
   const visible = [...marks].filter((mark) => {
     const box = mark.getBBox();
     return box.width > 0 || box.height > 0;
@@ -277,6 +278,17 @@ class ReportPage:
             yield
         finally:
             self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    @contextmanager
+    def in_scheme(self, scheme: str) -> Iterator[None]:
+        """Meanwhile pages see a reader who prefers "light" or "dark"."""
+        command = "Emulation.setEmulatedMedia"
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd(command, {"features": features})
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd(command, {"features": []})
 
     def bars(self, chart: str) -> dict[tuple[str, str], int]:
         """(series, name) -> ns of every bar; its width on the screen must agree to a pixel."""
