@@ -52,8 +52,7 @@ def automatic_operations(trace: Trace, *, operations: int) -> Table:
 
 
 def generations(trace: Trace, *, rows: int) -> Table:
-    """process, tokens, generations, is_complete (False: as far as it was noted before the process
-    was killed), duration_ns: what models wrote, the most first."""
+    """process, tokens, generations, duration_ns: what models wrote, the most first."""
     return statement.run(trace, "generation", rows=rows)
 
 

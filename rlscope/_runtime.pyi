@@ -168,10 +168,8 @@ def watch_imports(
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """
 
-def count_tokens(count: Callable[..., int], changed: Callable[[], object], /) -> None:
-    """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation.
-    `changed()` is called when a generation is complete: at its end, or when the next one begins.
-    """
+def count_tokens(count: Callable[..., int], /) -> None:
+    """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation."""
 
 def written_tokens() -> tuple[int, int]:
     """Tokens that this process wrote, and in how many generations."""

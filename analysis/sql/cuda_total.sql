@@ -38,4 +38,4 @@ SELECT
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
   apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns, seen, iterations,
   calls_everywhere
-FROM _apart, _device, _seen, call_coverage
+FROM _apart, _device, _seen CROSS JOIN call_coverage

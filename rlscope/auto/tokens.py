@@ -1,14 +1,13 @@
-"""How many tokens a program's models wrote: noted in the metadata now and then, and at the end of
-the process.
+"""How many tokens a program's models wrote: noted in the metadata at the end of the process.
 
 Forwards that write a token each are counted in C++ (csrc/python/runtime_module/token_count.h). What
 a library's own generation wrote is told by what it returns.
 """
 
+import atexit
 import json
 from typing import Any
 
-from rlscope.auto.spaced_notes import SpacedNotes
 from rlscope.recorder import runtime
 
 METADATA = "rlscope.tokens"
@@ -19,7 +18,8 @@ def watch() -> None:
     """From now on, once in a process."""
     if not _is_watched:
         _is_watched.append(True)
-        runtime.count_tokens(of_result, SpacedNotes(note).soon)
+        runtime.count_tokens(of_result)
+        atexit.register(note)
 
 
 def note() -> None:

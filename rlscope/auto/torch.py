@@ -18,7 +18,7 @@ _CONVERSION_METHODS = (
     *("unsqueeze", "view", "reshape", "flatten", "permute"),
 )
 """Of Tensor: what else is done to an observation, before it is given to a module."""
-_OUTPUTS = ("numpy", "__array__", "cpu", "item", "tolist", "__int__", "__float__")
+_OUTPUTS = ("numpy", "__array__")
 """Of Tensor: what makes something else of what a module returned."""
 
 

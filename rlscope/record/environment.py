@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from rlscope.cuda_driver import driver_path
 from rlscope.record.config import AUTO, Config
 from rlscope.record.profile import traced_environment
 from rlscope.record.settings import Settings
@@ -47,13 +46,6 @@ def program_variables(directory: str, settings: Settings, limits: Config) -> dic
         **({"RLSCOPE_LINES": settings.lines} if settings.lines else {}),
         **({"RLSCOPE_SOURCE": ":".join(settings.source)} if settings.source else {}),
     }
-
-
-def default_gpu_share(environ: Mapping[str, str]) -> str:
-    """How much GPU work rls-prof records if no option says it. Empty: the environment does, or
-    there is no CUDA, and no process needs to look for it."""
-    is_asked = not environ.get("RLSCOPE_GPU_SHARE") and driver_path(environ)
-    return AUTO if is_asked else ""
 
 
 def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:

@@ -13,17 +13,14 @@ Rows = Sequence[dict[str, Any]]
 
 
 def generations(rows: Rows) -> Iterable[str]:
-    """Rows of `generation`: how many tokens in each, and how fast. A process that was killed may
-    have written more than it noted."""
+    """Rows of `generation`: how many tokens in each, and how fast."""
     if not rows:
         return
     whole = {name: sum(row[name] for row in rows) for name in _NUMBERS}
-    is_complete = all(row["is_complete"] for row in rows)
     yield (
-        f"Models wrote {'' if is_complete else 'at least '}"
-        f"{units.plural(whole['tokens'], 'token')} in "
-        f"{units.plural(whole['generations'], 'generation')}: {each(whole)} in each"
-        f"{f', {rate(whole)} in a second of them' if is_complete else ''}."
+        f"Models wrote {units.plural(whole['tokens'], 'token')} in "
+        f"{units.plural(whole['generations'], 'generation')}: {each(whole)} in each, "
+        f"{rate(whole)} in a second of them."
     )
 
 

@@ -3,7 +3,6 @@ iterations."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -248,36 +247,3 @@ class TestOptions:
         options = ("--exit-after-iterations", "2", "-o", directory)
         done = traced.run(*options, "--", traced.python, str(script))
         assert (done.returncode, done.stdout) == (0, "0\n1\n"), done.stderr
-
-
-KILLED = """
-import os, signal, sys
-import numpy
-if os.fork():
-    os.wait()
-    sys.exit()
-import rlscope.auto
-from rlscope.auto import tokens
-from rlscope.recorder import runtime
-
-rlscope.auto.begin()
-tokens.watch()
-
-class Model:
-    __call__ = runtime.watch("forward", lambda model, text: None)
-
-model = Model()
-for generation in range(3):
-    for length in range(1, 9):
-        model(numpy.empty((2, length)))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_a_process_that_is_killed_has_noted_its_tokens(directory: str) -> None:
-    """Those of the generations that were complete when another one began."""
-    recorded = record(directory, KILLED)
-    (killed,) = (row for row in recorded.reader.processes if row["metadata"].get("rlscope.tokens"))
-    tokens, generations = json.loads(killed["metadata"]["rlscope.tokens"])
-    assert generations in (1, 2)  # 2: a second had passed when the third one began
-    assert tokens == 16 * generations

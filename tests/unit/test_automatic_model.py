@@ -66,16 +66,6 @@ def track(text: str) -> str:
         ("SN(F)DS", "s.iiiii.s."),
         ("SN(F)AS", "s.iiiii.s."),
         ("SAN(F)XS", "s.iiiiiii.s."),
-        # Or with the block, and the conversion counts by itself, if its object was there by then:
-        # a variable of the function shows that, which the first conversion shows.
-        ("SG(F)SG(F)S", "s.iiiii.s.iii.i.s."),
-        ("SG(F)G(F)S", "s.iiiiiiiii.i.s."),
-        ("SG(F)SG(FXI)S", "s.iiiii.s.iiiii...i.s."),
-        ("SG(F)SG(F)FBO", "s.iiiii.s.aaa...bbbbb."),
-        ("SG(F)SG(FX)S", "s.iiiii.s.iiiiiii.s."),
-        ("SG(F)SG(FK)S", "s.iiiii.s.iii...i.s."),
-        ("SG(F)SG(FN(F))S", "s.iiiii.s.iiiiiiiii.s."),
-        ("SG(F)SG(FG(F))S", "s.iiiii.s.iiiiiii.iii.s."),
         # With gradients it ends with the step.
         ("SFXS", "s.iiiis."),
         ("SFXFXS", "s.iiiiiiiis."),

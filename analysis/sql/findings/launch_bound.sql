@@ -16,7 +16,7 @@ WITH _call AS (
     SUM(IF(factor IS NULL, with_work, calls * IF(calls_everywhere, 1, factor)))
       FILTER (regexp_matches(name, 'Launch.*Kernel')) AS launches,
     SUM(calls * IF(calls_everywhere, 1, factor)) FILTER (name LIKE '%GraphLaunch%') AS graphs
-  FROM api_call LEFT JOIN work_factor USING (process_id, operation), call_coverage
+  FROM api_call LEFT JOIN work_factor USING (process_id, operation) CROSS JOIN call_coverage
   WHERE process_id = $process_id GROUP BY operation
 ), _work AS (
   SELECT operation, SUM("count") AS kernels, SUM(launch_bound) AS bound,

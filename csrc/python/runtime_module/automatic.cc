@@ -173,7 +173,7 @@ PyMethodDef module_functions[] = {
     {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
     {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
     {"ask_gradients", AskGradientsOf, METH_O, nullptr},
-    {"count_tokens", Fast(CountTokens), METH_FASTCALL, nullptr},
+    {"count_tokens", CountTokens, METH_O, nullptr},
     {"written_tokens", WrittenTokens, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -156,9 +156,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
-  if constexpr (event == Event::kOutput) {
-    track->EnterOutput(SelfOf(arguments, flagged_count));
-  }
+  if constexpr (event == Event::kOutput) track->EnterOutput();
   if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {

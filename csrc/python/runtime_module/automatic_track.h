@@ -67,13 +67,6 @@
 // the S. In a no-grad block it ends with the block. With a D before the F, or if one of its F has
 // gradients, it ends with the S.
 //
-// What an X behind a no-grad block converts may have been ready when the block ended, as a variable
-// shows that has held it since (held_variables.h). Then what lies between, or behind the X before
-// it, is nothing, and the X is inference for its own time:
-//
-//   [no-grad F]         [ X ]        [ X ]        [ S ]
-//   |---------|         |---|        |---|              inference
-//
 // Where a thread learns from the S of one environment, a stretch of S of another one may be an
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
@@ -126,7 +119,6 @@
 #include "python/runtime_module/acting.h"
 #include "python/runtime_module/evaluations.h"
 #include "python/runtime_module/forward_modules.h"
-#include "python/runtime_module/held_variables.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/token_run.h"
@@ -242,10 +234,7 @@ class Track {
     makes_ = false;
     if (--conversion_ == 0) EndConversion();
   }
-  // `object`: what is converted; null where it is not known.
-  void EnterOutput(PyObject* object) {
-    if (output_++ == 0 && expects_ == Expects::kName) BeginOutput(object);
-  }
+  void EnterOutput() { ++output_; }
   void LeaveOutput() {
     if (--output_ == 0 && expects_ == Expects::kName) EndOutput();
   }
@@ -389,7 +378,6 @@ class Track {
   void EndConversion();
   bool CanMake() const;
   void BeginMaking();
-  void BeginOutput(const PyObject* object);
   void EndOutput();
   uint32_t TakeOutput(uint32_t resolve);
   uint32_t DropUnproven(uint32_t resolve);
@@ -414,7 +402,6 @@ class Track {
   bool IsInLoop() const;
   void Forget();
   void Decide(Expects next);
-  uint32_t BesideForwards() const;
   uint32_t AfterForward() const;
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
@@ -477,15 +464,13 @@ class Track {
   TokenRun run_;             // of forwards since the last S, B and O
   ForwardModules modules_;
   Acting acting_;
-  HeldVariables held_;
   Evaluations evaluations_;
   bool converts_ = false;  // an observation was converted for the next F
-  // These five are together, so that one store forgets them.
+  // These four are together, so that one store forgets them.
   bool makes_ = false;            // a W that counts is open
   bool is_unproven_ = false;      // what was converted for the next F began with a W
   bool has_output_ = false;       // an X was, since the last F: what is open goes on as a tail
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn
-  bool follows_block_ = false;    // a no-grad block with the last F has ended
   bool has_key_ = false;          // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "native_calls/owned.h"
-#include "native_calls/page_access.h"
 
 namespace rlscope::python {
 
@@ -13,15 +12,11 @@ namespace {
 using native_calls::Owned;
 
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
-// Of a method: it changes nothing but that CPython's specialised instructions, which would call the
-// C function past the vectorcall pointer, ask for METH_NOARGS and nothing else.
-constexpr int kIsGeneral = METH_COEXIST;
 
 // As an interpreter's vectorcall pointer, which all callables of one kind have alike.
-enum class Kind { kWithoutPointer, kMethodOfTuple, kMethodOfNone, kFunctionOfOne, kOfCython };
+enum class Kind { kWithoutPointer, kMethodOfTuple, kFunctionOfOne, kOfCython };
 
 vectorcallfunc method_of_tuple = nullptr;
-vectorcallfunc method_of_none = nullptr;
 vectorcallfunc function_of_one = nullptr;
 vectorcallfunc of_cython = nullptr;
 
@@ -47,7 +42,6 @@ PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t f
 template <Kind kind>
 vectorcallfunc Original() {
   if constexpr (kind == Kind::kMethodOfTuple) return method_of_tuple;
-  if constexpr (kind == Kind::kMethodOfNone) return method_of_none;
   if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
   if constexpr (kind == Kind::kOfCython) return of_cython;
   return CallWithTuple;
@@ -61,7 +55,7 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
   const auto call = [&] { return Original<kind>()(callable, arguments, flagged_count, keywords); };
   if constexpr (converts == Converts::kAnything) return CallMaking(track, first, call);
   if constexpr (converts == Converts::kOutput) {
-    track->EnterOutput(first);
+    track->EnterOutput();
     PyObject* result = call();
     track->LeaveOutput();
     return result;
@@ -93,24 +87,8 @@ bool ReplaceAlike(vectorcallfunc* pointer, vectorcallfunc* original) {
   return *original != nullptr && Replace(pointer, *original, Call<kind, converts>);
 }
 
-bool MakeGeneral(PyMethodDef* definition) {
-  if (PY_VERSION_HEX < 0x030B0000 || (definition->ml_flags & kIsGeneral) != 0) return true;
-  // The flags, and what lies between them and the next field.
-  auto** const word = reinterpret_cast<void**>(&definition->ml_flags);
-  void *flags, *general;
-  memcpy(&flags, word, sizeof flags);
-  const int new_flags = definition->ml_flags | kIsGeneral;
-  general = flags;
-  memcpy(&general, &new_flags, sizeof new_flags);
-  return native_calls::StorePointer(word, flags, general, native_calls::AccessOf(word));
-}
-
 template <Converts converts>
 bool WatchMethod(PyMethodDescrObject* method) {
-  if ((method->d_method->ml_flags & ~kIsGeneral) == METH_NOARGS) {
-    return MakeGeneral(method->d_method) &&
-           ReplaceAlike<Kind::kMethodOfNone, converts>(&method->vectorcall, &method_of_none);
-  }
   if (method->d_method->ml_flags != kTakesTuple) return false;
   return ReplaceAlike<Kind::kMethodOfTuple, converts>(&method->vectorcall, &method_of_tuple);
 }

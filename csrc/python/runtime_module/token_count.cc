@@ -19,9 +19,7 @@ struct Tokens {
 };
 Tokens written;
 std::mutex written_mutex;
-// Strong references for ever: count() and changed() of count_tokens().
-PyObject* counter = nullptr;
-PyObject* listener = nullptr;
+PyObject* counter = nullptr;  // a strong reference for ever
 
 // Under the lock.
 Tokens* Written() {
@@ -40,48 +38,28 @@ Py_ssize_t TokensOf(PyObject* result, const Arguments& call) {
   return count ? PyLong_AsSsize_t(count.get()) : -1;
 }
 
-void Add(uint64_t tokens, bool begins) {
+}  // namespace
+
+void AddTokens(uint64_t tokens, bool begins) {
   const std::lock_guard<std::mutex> guard(written_mutex);
   Tokens* count = Written();
   count->tokens += tokens;
   count->generations += begins;
 }
 
-bool HasAny() {
-  const std::lock_guard<std::mutex> guard(written_mutex);
-  return Written()->generations > 0;
-}
-
-// A generation is complete.
-void TellChanged() {
-  if (listener == nullptr) return;
-  const native_calls::ErrorAside aside;
-  const Owned done(PyObject_CallNoArgs(listener));
-}
-
-}  // namespace
-
-void AddTokens(uint64_t tokens, bool begins) {
-  if (begins && HasAny()) TellChanged();
-  Add(tokens, begins);
-}
-
 void AddTokensOf(PyObject* result, const Arguments& call) {
   if (counter == nullptr || result == nullptr) return;
   const native_calls::ErrorAside aside;
   const Py_ssize_t tokens = TokensOf(result, call);
-  if (tokens < 0) return;
-  Add(tokens, /*begins=*/true);
-  TellChanged();
+  if (tokens >= 0) AddTokens(tokens, /*begins=*/true);
 }
 
-PyObject* CountTokens(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2 || !PyCallable_Check(arguments[0]) || !PyCallable_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "takes two functions");
+PyObject* CountTokens(PyObject*, PyObject* count) {
+  if (!PyCallable_Check(count)) {
+    PyErr_SetString(PyExc_TypeError, "takes a function");
     return nullptr;
   }
-  Py_XSETREF(counter, Py_NewRef(arguments[0]));
-  Py_XSETREF(listener, Py_NewRef(arguments[1]));
+  Py_XSETREF(counter, Py_NewRef(count));
   Py_RETURN_NONE;
 }
 

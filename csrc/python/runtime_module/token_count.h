@@ -10,17 +10,15 @@
 
 namespace rlscope::python {
 
-// `begins`: they are the first ones of a generation. Then it may run Python code of ours, which
-// sees those before as complete. Any thread that has the GIL.
+// `begins`: they are the first ones of a generation. Any thread.
 void AddTokens(uint64_t tokens, bool begins);
 
 // A library's own call has returned this: asks count(result, *arguments, **keywords) of
 // count_tokens(count). The program sees no failure.
 void AddTokensOf(PyObject* result, const Arguments& call);
 
-// count_tokens(count, changed), written_tokens() -> (tokens, generations). `changed` is called when
-// a generation is complete: at its end, or when the next one begins.
-PyObject* CountTokens(PyObject*, PyObject* const* arguments, Py_ssize_t count);
+// count_tokens(count), written_tokens() -> (tokens, generations).
+PyObject* CountTokens(PyObject*, PyObject* count);
 PyObject* WrittenTokens(PyObject*, PyObject*);
 
 }  // namespace rlscope::python

@@ -47,16 +47,6 @@ void Track::BeginMaking() {
   has_key_ = false;
 }
 
-// What lies between the block and an X whose object was ready by then is nothing.
-void Track::BeginOutput(const PyObject* object) {
-  if (!follows_block_ || drawn_ || block_ != nullptr) return;
-  if (IsInsideOther() || IsInsideForward() || step_ != 0 || !FollowsNow()) return;
-  if (!follows_block_ || !held_.Hold(object)) return;
-  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoAfter, kAutoNothing);
-  ResolveAndRun(WithAutoFate(resolve, kAutoTail, kAutoNothing), kAutoBetween);
-  has_output_ = false;
-}
-
 // What follows an X is a part of what is open only if something more of that comes.
 void Track::EndOutput() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0 || drawn_ || !FollowsNow()) return;
@@ -64,9 +54,7 @@ void Track::EndOutput() {
   if (block_ != nullptr) {
     has_output_ |= block_has_forward_;
   } else if (expects_ == Expects::kName) {
-    uint32_t resolve = TakeOutput(kAutoKeepAll);
-    if (state_ == kAutoAfter) resolve = WithAutoFate(resolve, kAutoAfter, kAutoBetween);
-    resolve == kAutoKeepAll ? Run(kAutoTail) : ResolveAndRun(resolve, kAutoTail);
+    has_output_ ? ResolveAndRun(TakeOutput(kAutoKeepAll), kAutoTail) : Run(kAutoTail);
     has_output_ = true;
   }
 }

@@ -135,18 +135,17 @@ __attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
 // An F that goes on a generation. With the first one, all that is open is a part of it.
 __attribute__((noinline)) void Track::OpenToken() {
   const bool begins = expects_ != Expects::kToken;
+  AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
   expects_ = Expects::kToken;
   has_gradients_ = backward_inside_ = false;
   generated_ = true;
   if (block_ != nullptr) block_has_forward_ = true;
-  if (state_ != kAutoGeneration) {
-    const uint32_t tail = has_output_ ? kAutoGeneration : kAutoNothing;
-    uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, tail);
-    if (!begins) resolve = WithAutoFate(resolve, kAutoBlock, kAutoGeneration);
-    has_output_ = follows_block_ = false;
-    ResolveAndRun(resolve, kAutoGeneration);
-  }
-  AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
+  if (state_ == kAutoGeneration) return;
+  const uint32_t tail = has_output_ ? kAutoGeneration : kAutoNothing;
+  uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, tail);
+  has_output_ = false;
+  if (!begins) resolve = WithAutoFate(resolve, kAutoBlock, kAutoGeneration);
+  ResolveAndRun(resolve, kAutoGeneration);
 }
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
@@ -202,8 +201,6 @@ void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
   if (block_has_forward_) {
-    follows_block_ = expects_ == Expects::kName && !has_gradients_;
-    if (follows_block_) held_.EndBlock();
     RunAfterForward();
   } else {
     Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));

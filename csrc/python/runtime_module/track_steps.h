@@ -72,7 +72,7 @@ inline void Track::Decide(Expects next) {
   import_cut_ = import_;
   block_ = nullptr;
   last_compiled_ = nullptr;
-  drawn_ = makes_ = is_unproven_ = has_output_ = follows_block_ = false;
+  drawn_ = makes_ = is_unproven_ = has_output_ = false;
   run_.End();
 }
 
@@ -100,8 +100,7 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
 // `tail`: of what runs as one, unless that is a batch that was drawn, or follows an X.
 inline uint32_t Track::NameAllOfUpdate(uint32_t tail = kAutoBackprop) const {
   if (has_output_) tail = has_gradients_ ? kAutoBackprop : kAutoNothing;
-  const uint32_t after = follows_block_ ? kAutoNothing : kAutoBackprop;
-  return NameAll(kAutoBackprop, kAutoNothing, after, drawn_ ? kAutoReplay : tail);
+  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, drawn_ ? kAutoReplay : tail);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
@@ -127,13 +126,10 @@ inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
 
 // ---- parts of several events --------------------------------------------------------------------
 
-// What lies beside the forwards so far.
-inline uint32_t Track::BesideForwards() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
-
 // What the forwards so far go on as.
 inline uint32_t Track::AfterForward() const {
   if (has_output_) return kAutoTail;
-  return follows_block_ ? kAutoAfter : BesideForwards();
+  return has_gradients_ ? kAutoAfter : kAutoBetween;
 }
 
 inline uint32_t Track::DropUnproven(uint32_t resolve) {
@@ -145,7 +141,7 @@ inline uint32_t Track::DropUnproven(uint32_t resolve) {
 inline uint32_t Track::TakeOutput(uint32_t resolve) {
   if (!has_output_) return resolve;
   has_output_ = false;
-  return WithAutoFate(resolve, kAutoTail, BesideForwards());
+  return WithAutoFate(resolve, kAutoTail, AfterForward());
 }
 
 inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
@@ -158,8 +154,6 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
     before_block_ = kAutoNothing;
   }
   if (expects_ == Expects::kToken) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
-  if (follows_block_) resolve = WithAutoFate(resolve, kAutoAfter, kAutoBetween);
-  follows_block_ = false;
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
     acting_.Open(/*is_judged=*/!has_environment);

@@ -161,7 +161,7 @@ def _tokens(table: Table) -> list[Grid]:
                 units.count(row["tokens"]),
                 units.count(row["generations"]),
                 token_sentences.each(row),
-                token_sentences.rate(row) if row["is_complete"] else "not known: killed",
+                token_sentences.rate(row),
             ]
             for row in rows
         ],

@@ -77,7 +77,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     chosen: int | None = None  # when an action was chosen, and no update has followed
     converted: list[Token] = []  # conversions that no forward has followed, before that
     output: int | None = None  # the end of the last X that no forward has followed
-    apart: list[tuple[int, int]] = []  # before an X whose object was there when its block ended
     trained: set[str] = set()
     trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
@@ -100,8 +99,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             converted = _proven(converted)
             continue
         if token.kind == "X":
-            if token.ready is not None:
-                apart.append((token.ready.end if output is None else output, token.start))
             output = token.end
             continue
         if token.kind == "D":
@@ -117,8 +114,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             yield from _open(waiting, start, token.end, GENERATION)
             parts = _for_forward(converted, start)
             yield from ((begin, end, GENERATION) for begin, end, _ in parts)
-            yield from ((begin, end, NOTHING) for begin, end in apart)
-            apart = []
             waiting, converted, chosen, drawn, generated = [], [], None, None, True
             output = None
             continue
@@ -136,7 +131,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 end = token.start if output is None else output
                 yield from _open(waiting, acts[0], end, INFERENCE)
                 yield from _for_forward(converted, acts[0])
-                yield from ((begin, end, NOTHING) for begin, end in apart)
             else:
                 yield from _themselves(waiting)
             has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
@@ -164,7 +158,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted, chosen, drawn, output, apart = [], None, None, None, []
+        converted, chosen, drawn, output = [], None, None, None
     yield from _themselves(waiting)
 
 

@@ -16,15 +16,13 @@ order; automatic_model.py names them.
             K  conversion of the observation      W  conversion of something else
             M  conversion of what K, M or W returned last; each F is given that
             X  conversion of what forwards returned
-            G  no-grad block with the first half of what is inside, then the other half, then an X
-               of what the function's variable has held since the end of the block
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -35,8 +33,6 @@ class Call:
 
     kind: str
     inside: list[Call] = field(default_factory=list)
-    block: Call | None = None
-    """Of an X, the block at whose end its object was there."""
 
 
 Program = Sequence[Call]
@@ -61,20 +57,7 @@ def program(text: str) -> list[Call]:
 
 def events(calls: Program) -> int:
     """How many enters and exits a program has."""
-    return sum(2 * (1 + (call.kind == "G")) + events(call.inside) for call in calls)
-
-
-def _spread(calls: Program) -> Iterator[Call]:
-    """The calls, with the parts of each G in its place."""
-    for call in calls:
-        if call.kind != "G":
-            yield call
-            continue
-        half = (len(call.inside) + 1) // 2
-        block = Call("N", call.inside[:half])
-        yield block
-        yield from _spread(call.inside[half:])
-        yield Call("X", block=block)
+    return sum(2 + events(call.inside) for call in calls)
 
 
 @dataclass
@@ -96,7 +79,6 @@ class Token:
     is_given: bool = False  # its first forward, what was converted last
     has_output: bool = False  # its last part is an X
     is_named: bool = False  # its name does not depend on what follows
-    ready: Token | None = None  # of an X, the forward whose block ended when its object was there
 
     @property
     def learning(self) -> set[str]:
@@ -139,15 +121,12 @@ class Tokens:
         self._writes_with_gradients = False  # the last T
         self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
-        self._of_blocks: dict[int, Token] = {}  # by id of its call, the forward that ended with it
-        self._learns = False  # the last X that could count was that of a G
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
-        for call in _spread(calls):
+        for call in calls:
             start = self._time
             kind = self._kind(call)
-            ready = self._ready(call)
             self._items += kind == "T"
             enabled = {"N": False, "E": True}.get(kind, gradients)
             counts = self._is_apart(kind)
@@ -173,9 +152,7 @@ class Tokens:
             self._around.pop()
             self._open.pop()
             self._conversions -= is_known
-            self._leave(call, kind, token)
-            if kind == "X" and ready is not None:
-                self.found[-1].start, self.found[-1].ready = start, ready
+            self._leave(kind, token)
             if is_made:
                 is_known = start >= self._boundary
             if is_known and kind != "L":
@@ -360,23 +337,18 @@ class Tokens:
 
     def _output(self, kind: str) -> None:
         """The end of an X, an A or a D."""
-        last = self._last_output(kind)
-        if last is not None and self._block() is None:
-            self.found.append(Token("X", self._time, self._time))
-        elif last is not None and last.end < 0:
-            last.has_output = True
-
-    def _last_output(self, kind: str) -> Token | None:
-        """The last forward, if an X, an A or a D is for what it returned."""
         if self._is_in("SBOCJPUV" + kind) or self._current("FQTY") is not None:
-            return None
+            return
         last = [each for each in reversed(self.found) if each.kind not in "KMLWX"]
         behind = next((each.kind for each in last if each.kind != "F"), "")
         if not last or last[0].kind != "F" or behind == "D":
-            return None
+            return
         if any(each.learning for each in takewhile(lambda each: each.kind == "F", last)):
-            return None
-        return last[0]
+            return
+        if self._block() is None:
+            self.found.append(Token("X", self._time, self._time))
+        elif last[0].end < 0:
+            last[0].has_output = True
 
     def _key(self, start: int) -> Token | None:
         """An L, where nothing is open that it is a part of."""
@@ -466,18 +438,7 @@ class Tokens:
             self.compilations.append((self._paused, self._time))
         self._paused = None
 
-    def _ready(self, call: Call) -> Token | None:
-        """Of an X, the last forward, if that ended with the block in which the X's object was made.
-        The first such X only shows which variable that is, until one of another function comes."""
-        last = self._last_output("X") if call.kind == "X" else None
-        if last is None or self._block() is not None:
-            return None
-        if all(each is not last for each in self._of_blocks.values()):
-            return None
-        has_learned, self._learns = self._learns, call.block is not None
-        return last if has_learned and self._of_blocks.get(id(call.block)) is last else None
-
-    def _leave(self, call: Call, kind: str, token: Token | None) -> None:
+    def _leave(self, kind: str, token: Token | None) -> None:
         if kind == "O" and not self._is_in("SBOCJPUV"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
@@ -487,10 +448,7 @@ class Tokens:
         elif kind in "XAD":
             self._output(kind)
         elif kind in "FQTYN" and not self._is_in("C"):
-            ending = [each for each in self.found if each.kind == "F" and each.end < 0]
             self._end_forward()
-            if kind == "N" and ending and ending[-1].end == self._time:
-                self._of_blocks[id(call)] = ending[-1]
 
     def _end_forward(self) -> None:
         if self._current("FQTY") is None and self._block() is None:
