@@ -5,7 +5,7 @@
 WITH _sum AS (
   SELECT idle.*, SUM(duration_ns) FILTER (is_sample) OVER _place AS sample_ns,
     SUM(duration_ns) FILTER (gpu_busy IS NULL) OVER _place AS unknown_ns
-  FROM idle, call_coverage
+  FROM idle CROSS JOIN call_coverage
   WINDOW _place AS (
     PARTITION BY process_id, stage, operation, source, IF(calls_everywhere, layer, NULL))
 )
