@@ -215,8 +215,10 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
   PyObject* self = SelfOf(arguments, flagged_count);
   OwnClass* own = self == nullptr ? nullptr : FindOwnClass(Py_TYPE(self));
   Track* track = &own_track;
-  if (own == nullptr || !(own->is_environment() || own->is_open())) return call();
-  if (own->is_open()) {
+  // The user may name a class that is watched already.
+  const bool simulates = (own != nullptr && own->is_environment()) || IsEnvironment(self);
+  if (!simulates && (own == nullptr || !own->is_open())) return call();
+  if (!simulates) {
     const PolicyCalls before = track->policy_calls();
     PyObject* result = call();
     const bool given = PyVectorcall_NARGS(flagged_count) > 1 || keywords != nullptr;
