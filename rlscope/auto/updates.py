@@ -1,6 +1,7 @@
 """Parts of an update that a library makes in calls of its own: its batch, and target networks that
 follow the trained ones."""
 
+import contextlib
 import functools
 from typing import Any
 
@@ -31,11 +32,17 @@ def watch_tianshou(module: Any) -> None:
     make = module.torch_train_mode
     switches = runtime.watch("update", lambda switch, *args: switch(*args))
 
-    class Switched:
+    class Switched(contextlib.ContextDecorator):
         """The same block, whose entry and exit are parts of the update."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self._given = args, kwargs
             self._block = make(*args, **kwargs)
+
+        def _recreate_cm(self) -> "Switched":
+            """Each call of a function that it decorates has a block of its own."""
+            args, kwargs = self._given
+            return Switched(*args, **kwargs)
 
         def __enter__(self) -> Any:
             return switches(self._block.__enter__)
