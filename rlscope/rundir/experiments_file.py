@@ -41,12 +41,7 @@ def key_of(name: str, settings: Mapping[str, Any]) -> Key:
 def append(root: str | os.PathLike[str], key: Key, outcome: Outcome) -> None:
     """Keeps an outcome; a later one of the same key replaces it. Raises OSError."""
     line = f"{json.dumps({'experiment': key, **asdict(outcome)})}\n".encode()
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    descriptor = regular_files.open_file(root, FILE, flags)
-    try:
-        os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
+    regular_files.append(root, FILE, line)
 
 
 def read(root: str | os.PathLike[str]) -> dict[Key, Outcome]:

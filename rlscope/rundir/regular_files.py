@@ -95,6 +95,16 @@ def read(root: str | os.PathLike[str], name: str, most: int) -> bytes:
     return data
 
 
+def append(root: str | os.PathLike[str], name: str, data: bytes) -> int:
+    """Adds to the end of a file, which is made if it is not there; returns how many bytes were
+    written. Raises OSError."""
+    descriptor = open_file(root, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        return os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
 def status(root: str | os.PathLike[str], name: str) -> os.stat_result:
     """The status of a regular file, below folders that are no symbolic links.
 

@@ -16,12 +16,7 @@ BEGINNING = b'{"file": '
 def append(directory: str, file: str, text: str) -> int:
     """Returns how many bytes were written. Raises OSError."""
     line = f"{json.dumps({'file': file, 'text': text})}\n".encode()
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    descriptor = regular_files.open_file(directory, FILE, flags)
-    try:
-        return os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
+    return regular_files.append(directory, FILE, line)
 
 
 def read(root: str | os.PathLike[str]) -> dict[str, str]:

@@ -44,12 +44,7 @@ class Unrecorded:
 
 def append(directory: str, process: Unrecorded) -> None:
     """Raises OSError."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    descriptor = regular_files.open_file(directory, FILE, flags)
-    try:
-        os.write(descriptor, f"{json.dumps(asdict(process))}\n".encode())
-    finally:
-        os.close(descriptor)
+    regular_files.append(directory, FILE, f"{json.dumps(asdict(process))}\n".encode())
 
 
 def read(root: str | os.PathLike[str]) -> list[Unrecorded]:

@@ -62,14 +62,7 @@ def amount_bars(
             "title": {"text": layout.plain(title)},
             "range": [0, ROOM_FOR_TEXT * (max(totals, default=0) or 1)],
         },
-        yaxis={
-            "range": [len(names) - 0.5, -0.5],
-            "tickvals": list(range(len(names))),
-            "ticktext": [layout.tick(name) for name in names],
-            "automargin": True,
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=layout.names_axis(names),
         annotations=[
             _text_at_end(row, *end) for row, end in enumerate(zip(totals, ends, strict=True))
         ],

@@ -119,16 +119,8 @@ def _categories(bars: Sequence[Bar]) -> list[str]:
 
 
 def _names(bars: Sequence[Bar]) -> dict[str, Any]:
-    return {
-        "range": [len(bars) - 0.5, -0.5],
-        "type": "category",
-        "categoryarray": _categories(bars),
-        "tickvals": list(range(len(bars))),
-        "ticktext": [layout.tick(bar.name) for bar in bars],
-        "automargin": True,
-        "showgrid": False,
-        "zeroline": False,
-    }
+    names = layout.names_axis([bar.name for bar in bars])
+    return {**names, "type": "category", "categoryarray": _categories(bars)}
 
 
 def _text_at_end(row: int, bar: Bar, divisor: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -31,6 +32,18 @@ def base(height: int, *, legend_lines: int = 1) -> go.Layout:
         hoverlabel={"align": "left"},
         font={"size": 13},
     )
+
+
+def names_axis(names: Sequence[str]) -> dict[str, Any]:
+    """A vertical axis with a name at each whole number, the first one on top."""
+    return {
+        "range": [len(names) - 0.5, -0.5],
+        "tickvals": list(range(len(names))),
+        "ticktext": [tick(name) for name in names],
+        "automargin": True,
+        "showgrid": False,
+        "zeroline": False,
+    }
 
 
 def hatching(colour: str) -> dict[str, Any]:

@@ -52,14 +52,7 @@ def ranges(names: Sequence[str], series: Sequence[Ranges], title: str) -> Figure
             "title": {"text": f"{title} ({unit})"},
             "range": [0, ROOM_FOR_TEXT * max(longest, 1) / divisor],
         },
-        yaxis={
-            "range": [len(names) - 0.5, -0.5],
-            "tickvals": list(range(len(names))),
-            "ticktext": [layout.tick(each) for each in names],
-            "automargin": True,
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=layout.names_axis(names),
     )
     return layout.as_json(figure)
 

@@ -66,13 +66,8 @@ def timeline(axis: Axis, layers: Sequence[Track], operations: Sequence[Track]) -
             "automargin": True,
         },
         yaxis2={
+            **layout.names_axis([each.name for each in operations]),
             "domain": [0, strips / height],
-            "tickvals": list(range(len(operations))),
-            "ticktext": [layout.tick(each.name) for each in operations],
-            "range": [len(operations) - 0.5, -0.5],
-            "automargin": True,
-            "showgrid": False,
-            "zeroline": False,
         },
     )
     return layout.as_json(figure)
