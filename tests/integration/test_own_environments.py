@@ -6,7 +6,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support.process.traced_python import TracedPython, untraced_environment
+from support.process.counted_forks import operations_of_forks
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 
@@ -233,21 +234,7 @@ def found_in_children(
     folder = tmp_path_factory.mktemp("children")
     texts = [f"{textwrap.dedent(classes)}\n{train}" for classes, train, _ in CHILDREN.values()]
     program = LOOP.format(classes="", train="") + FORKS.format(texts=texts)
-    (folder / "train.py").write_text(program)
-    command = (traced.python, str(folder / "train.py"))
-    done = traced.run("-o", "run", *command, cwd=folder, env=untraced_environment(), timeout=120)
-    assert done.returncode == 0, done.stderr
-    pids = [int(line) for line in done.stdout.splitlines()]
-    with rls.load(folder / "run") as trace:
-        rows = trace.sql(
-            "SELECT os_pid, path, COUNT(*) FROM operation_instance JOIN operation"
-            " USING (operation_id) JOIN process USING (process_id) GROUP BY os_pid, path"
-        )
-        counts = {(pid, path): count for pid, path, count in rows if path != "import"}
-    return {
-        name: {path: count for (other, path), count in counts.items() if other == pid}
-        for name, pid in zip(CHILDREN, pids, strict=True)
-    }
+    return operations_of_forks(traced, folder, program, CHILDREN)
 
 
 FORKS = """
@@ -264,7 +251,12 @@ for text in {texts!r}:
 
 @pytest.mark.parametrize("name", CHILDREN)
 def test_what_is_found_in_a_child(found_in_children: dict[str, dict[str, int]], name: str) -> None:
-    found, (_, _, expected) = found_in_children[name], CHILDREN[name]
+    found = {
+        path: count
+        for path, count in found_in_children[name].items()
+        if path not in ("import", "gc")
+    }
+    _, _, expected = CHILDREN[name]
     if "simulation" in expected:  # a conversion before a forward is an instance of its own
         assert found.pop("inference", STEPS) >= STEPS
     assert found == expected

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.process.traced_python import TracedPython, untraced_environment
-
-import rlscope as rls
+from support.process.counted_forks import operations_of_forks
+from support.process.traced_python import TracedPython
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -74,26 +73,10 @@ CASES: dict[str, tuple[str, dict[str, int]]] = {
 def found(
     traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, int]]:
-    """How often each operation, and `gc`, a collection, was found: the cases are forks."""
+    """The cases are forks."""
     folder = tmp_path_factory.mktemp("children")
-    texts = [classes for classes, _ in CASES.values()]
-    (folder / "train.py").write_text(PROGRAM.format(texts=texts, steps=STEPS))
-    command = (traced.python, str(folder / "train.py"))
-    done = traced.run("-o", "run", *command, cwd=folder, env=untraced_environment(), timeout=120)
-    assert done.returncode == 0, done.stderr
-    pids = [int(line) for line in done.stdout.splitlines()]
-    with rls.load(folder / "run") as trace:
-        rows = trace.sql(
-            "SELECT os_pid, path, COUNT(*) FROM operation_instance JOIN operation"
-            " USING (operation_id) JOIN process USING (process_id) GROUP BY ALL"
-            " UNION ALL SELECT os_pid, 'gc', SUM(calls) FROM native_call JOIN process"
-            " USING (process_id) WHERE function LIKE 'gc:%' GROUP BY ALL"
-        )
-        counts = {(pid, path): count for pid, path, count in rows}
-    return {
-        name: {path: count for (other, path), count in counts.items() if other == pid}
-        for name, pid in zip(CASES, pids, strict=True)
-    }
+    program = PROGRAM.format(texts=[classes for classes, _ in CASES.values()], steps=STEPS)
+    return operations_of_forks(traced, folder, program, CASES)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -54,13 +54,7 @@ def test_what_is_no_run_is_named(runs: Path, tmp_path: Path) -> None:
 def test_the_page_is_whole_on_any_screen(
     width: int, scheme: str, report_page: ReportPage, page: Path
 ) -> None:
-    with report_page.in_scheme(scheme), report_page.as_wide_as(width):
-        report_page.open(page)
-        assert report_page.complaints() == []
-        assert report_page.blank() == []
-        assert report_page.cut() == []
-        assert report_page.cells_cut() == []
-        assert report_page.barriers() == []
+    assert report_page.faults(page, width, scheme) == []
 
 
 @pytest.mark.browser

@@ -253,6 +253,13 @@ class ReportPage:
         found = axe.Axe().run(self.driver)["violations"]
         return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
 
+    def faults(self, page: Path, width: int, scheme: str) -> list[object]:
+        """What is wrong with a page on a window so wide, for a reader who prefers the scheme."""
+        with self.in_scheme(scheme), self.as_wide_as(width):
+            self.open(page)
+            shown = [*self.complaints(), *self.blank(), *self.cut(), *self.cells_cut()]
+            return [*shown, *self.barriers()]
+
     def names_in(self, chart: str) -> list[str]:
         """Every text of a chart."""
         script = "return [...document.querySelectorAll(`#${arguments[0]} svg text`)]"
