@@ -84,7 +84,7 @@ def test_on_a_terminal_steps_overwrite_each_other_without_a_colour(
     command = [traced.prof, "-o", directory, traced.python, "-c", _PROGRAM]
     shown = _on_terminal(command, **variables)
     assert "\x1b" not in shown, "neither colours nor any other escape sequence"
-    steps = [each.rstrip() for each in shown.split("\r")]
+    steps = [each.strip() for each in shown.split("\r")]
     assert "analysing 6 events..." in steps
     panels = len(registry.builtin(registry.PANELS))
     assert f"writing the report: Operations (1 of {panels})..." in steps
