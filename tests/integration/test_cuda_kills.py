@@ -12,7 +12,7 @@ import pytest
 from support.cuda.runs import CudaRun, comparable_work, expected_calls, expected_work, record_cuda
 from support.cuda.simcuda_runs import PROGRAMS
 
-KILLS = int(os.environ.get("RLSCOPE_TEST_KILLS", "10"))
+KILLS = int(os.environ.get("RLSCOPE_TEST_KILLS", "20"))
 THREADS = 3
 PERIOD_NS = 200_000_000  # of the flushes; a busy machine makes some late
 
