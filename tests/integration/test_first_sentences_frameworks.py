@@ -164,8 +164,11 @@ def test_a_dqn_of_keras(traced: TracedPython, directory: str, tmp_path: Path, ba
     """Whatever Keras compiles: its own methods of models are inference and updates, as a whole."""
     times = run_keras_dqn(traced, directory, tmp_path, backend)
     with rls.load(directory) as trace:
-        assert headline.read(trace).sentence.startswith("Learning takes ")
-        assert "compilation" not in group_times(trace)
+        groups = group_times(trace)
+        # On PyTorch both take about as long.
+        largest = max(("inference", "learning"), key=lambda name: groups[name])
+        assert headline.read(trace).sentence.startswith(f"{largest.capitalize()} takes ")
+        assert "compilation" not in groups
         found = _medians(trace)
     read = {name: statistics.median(each) for name, each in times.items()}
     assert {name: found[name] for name in ("simulation", "inference", "update")} == {
