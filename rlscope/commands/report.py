@@ -45,7 +45,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help=f"write to this file (default: DIR/report.html; of several runs {_SEVERAL})",
+        help=f"write to this file (default: DIR/report.html, and {_SEVERAL} for several runs)",
     )
     parser.add_argument(
         "--format",

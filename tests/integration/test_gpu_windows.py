@@ -454,8 +454,9 @@ iterate(rest, 60)
 
 
 def test_a_program_that_launches_little_is_recorded_whole_and_says_why(tmp_path: Path) -> None:
-    """By default, and with graphs as one piece of work each."""
-    run = record_script(tmp_path, LOOP + FEW, RLSCOPE_TEST_GPU_STRETCH="0.1")
+    """With graphs as one piece of work each."""
+    auto = ("--gpu-share", "auto")
+    run = record_script(tmp_path, LOOP + FEW, prof=auto, RLSCOPE_TEST_GPU_STRETCH="0.1")
     assert not losses(run)
     assert len(recorded_starts(run)) == len(launched(run))
     assert events(run, "finalized") == 0
