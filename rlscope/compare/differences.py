@@ -148,9 +148,11 @@ def compare_relative(
     """
     shown = None
     if (drift2 := _drift2(base, new)) is not None:
-        inside2 = _inside2(drift2, _within2(base, new) or 0.0)
-        shown2 = inside2 + _LEAST_RELATIVE_ERROR**2
-        shown = _Shown(shown2, shown2, _freedom(inside2, _LEAST_RELATIVE_ERROR**2))
+        within2, known2 = _within2(base, new) or 0.0, _LEAST_RELATIVE_ERROR**2
+        alone2 = max(drift2, within2)  # nothing else says how far runs differ
+        shown = _Shown(
+            _inside2(drift2, within2) + known2, alone2 + known2, _freedom(alone2, known2)
+        )
     return _compared(base, new, doubt, shown, apart2=apart**2)
 
 
