@@ -186,10 +186,10 @@ void FlushWindow() {
   AwaitSynchronization(Stage::kEnding);
 }
 
-// `last`: before records of work were asked for. `unseen`: of the iteration that runs.
-void OpenWindow(uint32_t last, uint32_t unseen) {
-  // Other threads launch, and what they launched in the meantime is missing.
-  if (OpenGpuWindow() != last) unseen |= runtime::kGpuUnseenBefore;
+// `unseen`: of the iteration that runs.
+void OpenWindow(uint32_t unseen) {
+  // Other threads launch, and what they launched since the iteration began is missing.
+  if (OpenGpuWindow() != runtime::process.last_call_before) unseen |= runtime::kGpuUnseenBefore;
   SetUnseen(unseen);
   ForgetSynchronization();
   silent_since_ns = base::ReadMonotonicNs();
@@ -220,9 +220,8 @@ void TakeParts(uint32_t unseen) {
   told_refusal = false;
   stage = Stage::kCalls;
   if (!wants_work) return;
-  const uint32_t last = LastCallNumber();
   StartWork(*flusher.cupti, &note);
-  OpenWindow(last, unseen);
+  OpenWindow(unseen);
 }
 
 void Turn(uint32_t unseen) {

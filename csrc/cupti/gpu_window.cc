@@ -5,7 +5,7 @@
 namespace rlscope::cupti {
 namespace {
 
-constexpr GpuWindow kWhole = {0, 0, 0, 0, 0, 0, UINT32_MAX};
+constexpr GpuWindow kWhole = {0, 0, 0, 0, 0, UINT32_MAX};
 
 runtime::Lock numbering;
 
@@ -28,8 +28,8 @@ void NoticeNumber(uint32_t correlation) {
   const uint32_t number = CallNumber(correlation);
   uint32_t last = LastCallNumber();
   while (static_cast<int32_t>(number - last) > 0) {
-    if (__atomic_compare_exchange_n(&gpu_window.last, &last, number, true, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED)) {
+    if (__atomic_compare_exchange_n(&runtime::process.last_call, &last, number, true,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       return;
     }
   }
@@ -67,6 +67,7 @@ void BeginNumbers() {
 
 void ForgetGpuWindow() {
   numbering.Reset();
+  runtime::process.last_call = runtime::process.last_call_before = 0;
   gpu_window = kWhole;
 }
 

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "runtime/process.h"
+
 namespace rlscope::cupti {
 
 struct GpuWindow {
@@ -19,7 +21,6 @@ struct GpuWindow {
   uint32_t is_new;            // CUPTI has been attached, and no call was seen yet
   uint32_t offset;            // of the trace's numbers from those of CUPTI
   uint32_t captures;          // of streams that are under way, as far as calls were seen
-  uint32_t last;              // the trace's number of the latest call that began
   uint32_t first_kept, kept;  // numbers: the first, and how many
 };
 extern GpuWindow gpu_window;
@@ -40,7 +41,9 @@ void NoticeCapture(bool begins);
 // What CUPTI does to be attached or ended might invalidate a capture.
 inline bool IsCapturing() { return __atomic_load_n(&gpu_window.captures, __ATOMIC_RELAXED) != 0; }
 
-inline uint32_t LastCallNumber() { return __atomic_load_n(&gpu_window.last, __ATOMIC_RELAXED); }
+inline uint32_t LastCallNumber() {
+  return __atomic_load_n(&runtime::process.last_call, __ATOMIC_RELAXED);
+}
 
 // Whether work of this number (of the trace) is kept. The thread that reads records.
 inline bool IsWorkKept(uint32_t number) { return number - gpu_window.first_kept < gpu_window.kept; }

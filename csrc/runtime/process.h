@@ -35,6 +35,8 @@ struct Process {
   int64_t cupti_cpu_ns;          // CPU time of the thread that reads what CUPTI recorded
   int64_t cupti_flush_ns;        // how long the exit waited for that thread
   uint32_t gpu_unseen;           // enum GpuUnseen
+  uint32_t last_call;            // the trace's number of the latest CUDA call that began (windows)
+  uint32_t last_call_before;     // and of the latest one before the iteration
   bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations

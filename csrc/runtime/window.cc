@@ -122,6 +122,8 @@ int BeginIteration(bool automatic) {
   }
   if (boundary.starts) SetWindow(control, true);
   FollowControl();
+  // In this order: a call that begins in between has a number of this iteration.
+  process.last_call_before = Load(process.last_call);
   if (State() == RLSCOPE_RECORDING)
     WriteRare(trace::kIteration, IterationFlags(automatic), ReadTicks());
   if (boundary.stops) SetWindow(control, false);

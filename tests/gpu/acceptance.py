@@ -72,8 +72,8 @@ def run_steps(steps: list[Step], options: argparse.Namespace, clock: Clock) -> l
                 continue
             found.append(run_step(step, Path(place) / step.name, options, clock))
             answers.append(options.results / RESULTS, found[-1])
-            console.say(line_of(found[-1]))
             evidence.add(step.name, Path(place) / step.name, passed=found[-1].status == "PASS")
+            console.say(line_of(found[-1]))  # once all that it left is packed
             shutil.rmtree(Path(place) / step.name, ignore_errors=True)
     if later:
         console.say(f"no time for: {' '.join(later)}")
