@@ -7,8 +7,10 @@ that runs this has the programs' libraries. A program whose file or library is m
 left out.
 
 A share is of the time in which a line is the innermost one of the program's own code, while nothing
-is being imported. py-spy reads the main thread, asleep or not, without stopping it. Target: the
-same five lines lead, and their shares differ by 3 points at most. Two readers that are both right
+is being imported. py-spy reads the main thread, asleep or not, while it stops the process: with
+--nonblocking it misses most of the stacks that change fast. It stops one thread after the other, so
+PyTorch gets no team of threads, which would wait for each other. Target: the same five lines lead,
+and their shares differ by 3 points at most. Two readers that are both right
 differ by chance: what is printed as `chance` is two standard errors of the largest difference. A
 line that leads for one reader alone is a tie if it is that close to the fifth line of the other.
 
@@ -238,6 +240,7 @@ def _environment(program: Program, sources: Path) -> dict[str, str]:
     return untraced_environment() | {
         "PYTHONPATH": os.pathsep.join(folders),
         "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
         "WANDB_MODE": "disabled",
     }
 
@@ -249,7 +252,7 @@ def _watch(prof: "subprocess.Popen[bytes]", spy: str, rate: int, target: Path) -
     while prof.poll() is None and time.monotonic() < deadline:
         pid = _child(prof.pid)
         if pid:
-            command = [spy, "record", "--pid", pid, *options, "--nonblocking", "--idle"]
+            command = [spy, "record", "--pid", pid, *options, "--idle"]
             done = subprocess.run(
                 [*command, "-o", str(target)],
                 capture_output=True,
