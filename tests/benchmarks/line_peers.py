@@ -84,9 +84,9 @@ PROGRAMS = {
         "collector.total_frames=60000 logger.backend=null device=cpu",
         "hydra",
     ),
-    "keras_dqn": Program("stopwatches/programs/keras_dqn.py", "", "keras"),
+    "keras_dqn": Program("stopwatches/programs/keras_dqn.py", "40000", "keras"),
     "cleanrl_dqn_jax": Program(
-        "cleanrl/cleanrl/dqn_jax.py", "--total-timesteps 120000", "flax", path="cleanrl"
+        "cleanrl/cleanrl/dqn_jax.py", "--total-timesteps 60000", "flax", path="cleanrl"
     ),
 }
 

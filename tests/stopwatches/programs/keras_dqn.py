@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from collections import deque
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
@@ -49,7 +50,7 @@ class Agent:
         self.model.train_on_batch(obs, values)
 
 
-def main():
+def main(steps):
     random.seed(1)
     keras.utils.set_random_seed(1)
     env = gym.make("CartPole-v1")
@@ -63,7 +64,7 @@ def main():
     stopwatch.wrap("learning", agent, "replay")
     with stopwatch:
         obs, _ = env.reset(seed=1)
-        for step in range(6000):
+        for step in range(steps):
             action = agent.act(obs, max(0.1, 1 - step / 4000))
             following, reward, terminated, truncated, _ = env.step(action)
             agent.remember(obs, action, np.float32(reward), following, np.float32(terminated))
@@ -77,4 +78,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 6000)
