@@ -74,7 +74,12 @@ def switch_cuda(calls: bool, work: bool, /) -> bool:
 
 def turn_gpu(recorded: bool, /) -> int:
     """GPU work is to be recorded from this begin of an iteration on, or not (--gpu-share). 0: there
-    are no windows; 1: it is recorded; 2: it is not, and CUPTI is still at work; 3: it is not."""
+    are no windows; 1: it is recorded; 2: CUPTI is still at work, and no window can begin; 3: it is
+    not recorded."""
+
+def keep_cupti(kept: bool, /) -> None:
+    """Whether another profiler of this process is at work, to which CUPTI is not left: windows
+    neither attach nor end CUPTI meanwhile."""
 
 def gpu_launches() -> int:
     """How many launches this process has records of so far, up to 200 ms late."""

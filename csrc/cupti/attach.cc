@@ -33,6 +33,9 @@ bool IsKnown(uint32_t version) {
          (version >= kFirstOfSecond && version < kEndOfSecond);
 }
 
+// Whether rlscope decides in the run if there are windows.
+bool IsShareChosen() { return IsEnv("RLSCOPE_GPU_SHARE", "auto"); }
+
 // CUPTI with all of it ours; null, and the note says why.
 const Cupti* Begin(Taken taken, Note* note) {
   const Cupti& cupti = LoadCupti();
@@ -51,7 +54,7 @@ const Cupti* Begin(Taken taken, Note* note) {
     UseGpuWindows();
     // Graphs must be recorded alike in all windows, and are older than most. With auto there may be
     // no window, and there is none where a graph was traced.
-    if (!IsEnv("RLSCOPE_GPU_SHARE", "auto")) taken = Taken::kLater;
+    if (!IsShareChosen()) taken = Taken::kLater;
   }
   if (!Subscribe(cupti, &OnCallback, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))
@@ -108,7 +111,7 @@ void Attach() {
   const int saved_errno = errno;
   Note note;
   if (const Cupti* cupti = Begin(Taken::kInsideInit, &note)) {
-    if (!StartFlusher(cupti, gpu_window.are_used != 0))
+    if (!StartFlusher(cupti, gpu_window.are_used != 0 && !IsShareChosen()))
       note.Problem(Missing::kWork, "GPU work is missing",
                    "rlscope could not start a thread that reads it", 0);
     EndAtExit();

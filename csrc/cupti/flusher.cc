@@ -51,8 +51,11 @@ int64_t silent_since_ns = 0;  // of CUPTI: the last flush that brought something
 const Cupti* (*deferred)() = nullptr;  // CUDA began in a pause: how it is attached after that
 bool fork_holds_lock = false;
 
-// Where GPU work is recorded in windows; kWhole: it is not.
+// How GPU work is recorded. Windows begin with kOpen, but with --gpu-share auto when the first one
+// is to end: until then all is as without them.
 //
+//   kWhole
+//     v
 //   kOpen --closed--> kClosing --a wait--> kWaited --flushed--> kEnding --a wait--> kEnded
 //     ^                                                                               |
 //     +---------------------------------- kCalls <------------------------------------+
@@ -61,7 +64,7 @@ bool fork_holds_lock = false;
 // window is done. The flush is none of CUPTI's callbacks', and the second one ends CUPTI in one, as
 // NVIDIA advises.
 enum class Stage {
-  kWhole,
+  kWhole,    // there is no window
   kOpen,     // records of work are made, and kept
   kClosing,  // they are made; those of launches up to the close are kept
   kWaited,
@@ -71,6 +74,7 @@ enum class Stage {
 };
 Stage stage = Stage::kWhole;
 bool wants_work = true;
+bool is_kept = false;       // CUPTI is neither attached nor ended
 bool was_ended = false;     // by us, before kEnded
 bool told_refusal = false;  // once until it is given again
 
@@ -232,9 +236,13 @@ void Turn(uint32_t unseen) {
   if (is_off && (wants_work || lacks_calls) && !IsCapturing()) TakeParts(unseen);
 }
 
+// Another profiler may have CUPTI, or its one subscription, or be given our records.
+bool MayBeginWindows() { return !paused && !is_kept && HasSubscription() && !IsDisplaced(); }
+
 rlscope_gpu_state GpuState() {
-  if (stage == Stage::kWhole || paused) return RLSCOPE_GPU_WHOLE;
+  if (stage == Stage::kWhole) return MayBeginWindows() ? RLSCOPE_GPU_RECORDED : RLSCOPE_GPU_CLOSING;
   if (stage == Stage::kOpen) return RLSCOPE_GPU_RECORDED;
+  if (paused) return RLSCOPE_GPU_OFF;
   const bool lacks_calls = stage == Stage::kEnded && KeepsCalls() && !told_refusal;
   return HasRecords() || lacks_calls ? RLSCOPE_GPU_CLOSING : RLSCOPE_GPU_OFF;
 }
@@ -285,7 +293,7 @@ void AfterForkInChild() {
   flusher = Flusher();
   stage = Stage::kWhole;
   wants_work = true;
-  was_ended = told_refusal = false;
+  is_kept = was_ended = told_refusal = false;
   awaits_wait = 0;
   SetUnseen(0);
   ForgetGpuWindow();
@@ -318,8 +326,8 @@ bool Start(const Cupti* cupti, const Cupti* (*attach)()) {
 
 }  // namespace
 
-bool StartFlusher(const Cupti* cupti, bool uses_windows) {
-  stage = uses_windows ? Stage::kOpen : Stage::kWhole;
+bool StartFlusher(const Cupti* cupti, bool begins_with_window) {
+  stage = begins_with_window ? Stage::kOpen : Stage::kWhole;
   return Start(cupti, nullptr);
 }
 
@@ -349,10 +357,17 @@ uint32_t awaits_wait = 0;
 
 rlscope_gpu_state TurnCupti(bool recorded) {
   runtime::LockGuard guard(&flushing);
-  if (!HasCupti() || stage == Stage::kWhole) return RLSCOPE_GPU_WHOLE;
+  if (!HasCupti() || gpu_window.are_used == 0) return RLSCOPE_GPU_WHOLE;
+  if (stage == Stage::kWhole && !recorded && MayBeginWindows()) stage = Stage::kOpen;
+  if (stage == Stage::kWhole) return GpuState();
   wants_work = recorded;
-  if (!paused) Turn(0);
+  if (!paused && !is_kept) Turn(0);
   return GpuState();
+}
+
+void KeepCupti(bool kept) {
+  runtime::LockGuard guard(&flushing);
+  is_kept = kept;
 }
 
 void NoticeWait() {
@@ -360,7 +375,7 @@ void NoticeWait() {
   if (stage == Stage::kClosing && !paused) {
     stage = Stage::kWaited;
     __atomic_store_n(&awaits_wait, 0, __ATOMIC_RELEASE);
-  } else if (stage == Stage::kEnding && !paused && !IsCapturing()) {
+  } else if (stage == Stage::kEnding && !paused && !is_kept && !IsCapturing()) {
     EndSubscription(*flusher.cupti);
     BeginSession();
     was_ended = true;
@@ -402,6 +417,7 @@ void ResumeFlusher() {
   } else if (flusher.cupti != nullptr && IsOurs()) {
     Note note;
     DescribeCupti(&note);
+    ForgetCaptures();
     SubscribeAgain(*flusher.cupti, &note);
     note.Write();
     silent_since_ns = base::ReadMonotonicNs();

@@ -8,8 +8,8 @@
 
 namespace rlscope::cupti {
 
-// False: no thread can be made, and no GPU work is read. `uses_windows`: the first one is open.
-bool StartFlusher(const Cupti* cupti, bool uses_windows);
+// False: no thread can be made, and no GPU work is read. `begins_with_window`: it is open.
+bool StartFlusher(const Cupti* cupti, bool begins_with_window);
 
 // Looks each second whether CUDA has been loaded, and flushes what `attach` then finds; null ends
 // it. Does nothing where it looks or flushes already. Any thread, with process_lock.
@@ -33,6 +33,10 @@ bool SwitchCupti(uint32_t on);
 // CUPTI leaves behind costs a launch up to 40 %. The next call takes callbacks again, unless
 // --gpu-calls=windows. The thread that begins iterations, at a boundary.
 rlscope_gpu_state TurnCupti(bool recorded);
+
+// Another profiler of the process is at work, to which CUPTI is not left: from now on, TurnCupti()
+// and synchronisations neither attach CUPTI nor end it. Any thread.
+void KeepCupti(bool kept);
 
 // A synchronisation of the program returns, outside of other calls. Called in CUPTI's callback at
 // its end.

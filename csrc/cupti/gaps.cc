@@ -85,6 +85,8 @@ void EndGap() {
   Describe();
 }
 
+bool IsDisplaced() { return gaps.since_ns != 0 && gaps.displaced; }
+
 void ExpectRecords(bool expected) {
   expects_records = expected;
   __atomic_store_n(&awaits_synchronization, expected ? 1 : 0, __ATOMIC_RELEASE);

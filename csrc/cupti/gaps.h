@@ -15,6 +15,8 @@ namespace rlscope::cupti {
 // Begins a gap of this kind of loss at this time. An open gap goes on.
 void BeginGap(trace::Loss kind, int64_t since_ns);
 void EndGap();
+// Whether a gap is open that was not asked for.
+bool IsDisplaced();
 
 // Another client that registers functions for buffers replaces ours, and CUPTI does not say so. But
 // a synchronisation of the program is a record as soon as it returns: if three flushes after it, or

@@ -60,8 +60,10 @@ void CloseGpuWindow() { gpu_window.kept = LastCallNumber() + 1 - gpu_window.firs
 
 void DropGpuWork() { gpu_window.kept = 0; }
 
+void ForgetCaptures() { __atomic_store_n(&gpu_window.captures, 0, __ATOMIC_RELAXED); }
+
 void BeginNumbers() {
-  __atomic_store_n(&gpu_window.captures, 0, __ATOMIC_RELAXED);
+  ForgetCaptures();
   __atomic_store_n(&gpu_window.is_new, 1, __ATOMIC_RELEASE);
 }
 

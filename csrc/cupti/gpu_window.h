@@ -61,6 +61,9 @@ void DropGpuWork();
 // CUPTI was ended: it may count from 1 again.
 void BeginNumbers();
 
+// Calls were not seen for a while: ends of captures may be among them.
+void ForgetCaptures();
+
 // Fork child.
 void ForgetGpuWindow();
 

@@ -20,7 +20,8 @@ bool refused = false;  // when it was to be taken again
 bool own_clock = false;
 bool graphs_by_launch = false;  // else by their kernels
 uint32_t graphs_are_used = 0;
-bool synchronisations = false;  // leave records, where work is recorded
+bool graphs_were_traced = false;  // before a pause
+bool synchronisations = false;    // leave records, where work is recorded
 uint32_t parts = RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK;
 
 // Older ones end a program that launches a CUDA graph after CUPTI was ended and attached again.
@@ -175,6 +176,7 @@ bool IsEnv(const char* name, const char* value) {
 bool WantsWindows(const Cupti& cupti, Note* note) {
   const char* share = base::GetEnv("RLSCOPE_GPU_SHARE");
   if (share == nullptr || *share == '\0' || strcmp(share, "100%") == 0) return false;
+  if (cupti.version == 0 || !Records("work")) return false;  // there is no GPU work
   if (base::GetEnv("RLSCOPE_TURNS") != nullptr) return false;
   const char* problem = nullptr;
   if (cupti.finalize == nullptr || cupti.version < kFirstThatEnds ||
@@ -182,8 +184,8 @@ bool WantsWindows(const Cupti& cupti, Note* note) {
     problem = "CUDA before 12.6 may end a program in which CUPTI is ended and attached again";
   } else if (IsEnv("RLSCOPE_GPU_SHARE", "auto") && IsEnv("RLSCOPE_CUPTI_YIELD", "1")) {
     problem = "--cupti=yield: torch.profiler may keep CUPTI's one subscription";
-  } else if (!Records("work") || !Records("calls")) {
-    problem = "--cuda-parts leaves out what it needs";
+  } else if (!Records("calls")) {
+    problem = "--cuda-parts=work: windows go by calls";
   } else if (IsEnv("CUPTI_ENABLE_HW_TRACE", "1")) {
     problem = "CUPTI_ENABLE_HW_TRACE is set";
   }
@@ -217,6 +219,7 @@ void KeepParts(uint32_t on) { parts = on; }
 void StopActivities(const Cupti& cupti) {
   for (const Activity& each : kActivities) cupti.disable_activity(each.kind);
   if (graphs_by_launch) cupti.disable_activity(kActivityGraphTrace);
+  graphs_were_traced = HasTracedGraphs();
   graphs_by_launch = false;
 }
 
@@ -224,6 +227,8 @@ void Unsubscribe(const Cupti& cupti) {
   if (subscriber != nullptr) cupti.unsubscribe(subscriber);
   subscriber = nullptr;
 }
+
+bool HasSubscription() { return subscriber != nullptr; }
 
 void SubscribeAgain(const Cupti& cupti, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, callback, nullptr);
@@ -245,6 +250,7 @@ void NoticeFunction(const char* name) {
 }
 
 bool HasTracedGraphs() {
+  if (graphs_were_traced) return true;
   return graphs_by_launch && __atomic_load_n(&graphs_are_used, __ATOMIC_RELAXED) != 0;
 }
 

@@ -36,13 +36,15 @@ void SwitchParts(const Cupti& cupti, uint32_t on);
 // The same for when all of it is taken again, in a pause.
 void KeepParts(uint32_t on);
 
+bool HasSubscription();
+
 // Takes it again. If the other one keeps a part, that part is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
 
 // A function of CUDA is called for the first time. Any thread.
 void NoticeFunction(const char* name);
-// Whether the program has graphs whose launches are traced. No GPU has shown that they live on when
-// CUPTI is ended and attached again.
+// Whether the program has graphs whose launches are traced, or were. No GPU has shown that they
+// live on when CUPTI is ended and attached again.
 bool HasTracedGraphs();
 
 // Callbacks of calls alone. False: CUPTI refused, and the note says why.

@@ -11,6 +11,7 @@ int rlscope_has_cuda(void) { return rlscope::cupti::HasCupti(); }
 enum rlscope_gpu_state rlscope_turn_gpu(int recorded) {
   return rlscope::cupti::TurnCupti(recorded != 0);
 }
+void rlscope_keep_cupti(int kept) { rlscope::cupti::KeepCupti(kept != 0); }
 uint64_t rlscope_gpu_launches(void) { return rlscope::cupti::LaunchesRead(); }
 int rlscope_has_traced_graphs(void) { return rlscope::cupti::HasTracedGraphs(); }
 int rlscope_switch_cuda(uint32_t parts) { return rlscope::cupti::SwitchCupti(parts); }

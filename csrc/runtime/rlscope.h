@@ -89,7 +89,7 @@ struct rlscope_process_state {
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
 // The version of this file, with which a library that was loaded before must agree.
-#define RLSCOPE_INTERFACE 7
+#define RLSCOPE_INTERFACE 8
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
 // Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
@@ -182,10 +182,13 @@ RLSCOPE_EXPORT int rlscope_switch_cuda(uint32_t parts);
 enum rlscope_gpu_state {
   RLSCOPE_GPU_WHOLE = 0,  // there are no windows: nothing was done
   RLSCOPE_GPU_RECORDED = 1,
-  RLSCOPE_GPU_CLOSING = 2,  // it is not, but CUPTI is still at work; nothing can begin
+  RLSCOPE_GPU_CLOSING = 2,  // CUPTI is still at work; no window can begin
   RLSCOPE_GPU_OFF = 3
 };
 RLSCOPE_EXPORT enum rlscope_gpu_state rlscope_turn_gpu(int recorded);
+// Another profiler of this process is at work, to which CUPTI is not left: windows neither attach
+// nor end CUPTI until it is not kept any more.
+RLSCOPE_EXPORT void rlscope_keep_cupti(int kept);
 // How many launches this process has records of so far, up to 200 ms late. Quick.
 RLSCOPE_EXPORT uint64_t rlscope_gpu_launches(void);
 // Whether the program has CUDA graphs of which each launch is one piece of GPU work. No window may

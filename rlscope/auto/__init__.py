@@ -168,6 +168,9 @@ BUFFER_WORDS = ("replay", "buffer", "memory")
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
+BESIDE_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch_beside"}
+"""The same, where windows of GPU work would end CUPTI for it (RLSCOPE_GPU_SHARE)."""
+
 LINE_ROWS = {"torch.autograd.graph": "rlscope.auto.backward_lines:watch"}
 """The same, where lines of forwards get the time of their backward (RLSCOPE_LINES=backward)."""
 
@@ -266,9 +269,8 @@ def _watch_loader() -> None:
 
 def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     """None, or a handler that is not in a tuple: imports count as operations from this one on."""
-    yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
     names = {name: f"{row}:name_new" for name, row in NAME_ROWS.items()}
-    others = ROLE_ROWS | names | (YIELD_ROWS if yields else {}) | (DRAW_ROWS if operations else {})
+    others = ROLE_ROWS | names | _profiler_rows() | (DRAW_ROWS if operations else {})
     if os.environ.get("RLSCOPE_LINES") == "backward":
         others |= LINE_ROWS
     found: dict[str, Handler | tuple[Handler] | None] = {
@@ -281,6 +283,12 @@ def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
         named = _handler("rlscope.auto.own_environments:watch_named")
         found |= dict.fromkeys({name for name, _ in named_environments()} - found.keys(), named)
     return found
+
+
+def _profiler_rows() -> dict[str, str]:
+    if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
+        return YIELD_ROWS
+    return {} if os.environ.get("RLSCOPE_GPU_SHARE", "") in ("", "100%") else BESIDE_ROWS
 
 
 def _of(rows: dict[str, str], name: str) -> list[str]:

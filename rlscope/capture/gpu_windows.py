@@ -69,6 +69,11 @@ def begin() -> None:
     windows.boundary()
 
 
+def _may_begin() -> bool:
+    """Another profiler of the process may have CUPTI, or a part of it."""
+    return runtime.turn_gpu(True) == _STATE_RECORDED
+
+
 class Windows:
     """The windows of this process. Iterations are counted by their begins."""
 
@@ -120,7 +125,7 @@ class Windows:
                 yield
                 passed += 1
             self._begin_ns = time.perf_counter_ns() - begun_ns
-            if self._choice is None or self._choice.wants_windows():
+            if self._choice is None or (_may_begin() and self._choice.wants_windows()):
                 self._costs_ns, self._owed_ns = [], 0.0
                 return self._begin_ns / passed
 

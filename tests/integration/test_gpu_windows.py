@@ -477,6 +477,51 @@ def test_another_profiler_can_have_cupti(tmp_path: Path, begin: int, length: int
     }
 
 
+BEGINS_LATER = """
+WHOLE, RECORDED, CLOSING, OFF = range(4)
+
+def end():
+    wait()
+    assert runtime.turn_gpu(False) == CLOSING
+    wait()
+
+assert runtime.turn_gpu(True) == RECORDED
+runtime.pause_cuda()
+assert runtime.turn_gpu(True) == runtime.turn_gpu(False) == CLOSING
+runtime.resume_cuda()
+runtime.keep_cupti(True)
+assert runtime.turn_gpu(True) == runtime.turn_gpu(False) == CLOSING
+end()
+runtime.keep_cupti(False)
+launch(function, on=own)
+assert runtime.turn_gpu(False) == CLOSING
+launch(function, on=own)
+end()
+assert runtime.turn_gpu(False) == OFF
+runtime.keep_cupti(True)
+assert runtime.turn_gpu(True) == OFF
+runtime.keep_cupti(False)
+assert runtime.turn_gpu(True) == RECORDED
+runtime.pause_cuda()
+assert runtime.turn_gpu(True) == OFF
+runtime.resume_cuda()
+assert runtime.turn_gpu(True) == RECORDED
+launch(function, on=own)
+assert runtime.turn_gpu(False) == CLOSING
+runtime.keep_cupti(True)
+end()
+assert runtime.turn_gpu(False) == CLOSING
+"""
+
+
+def test_no_window_begins_or_ends_beside_another_profiler(tmp_path: Path) -> None:
+    """One that has CUPTI, or works beside rlscope. With auto, the first one begins later."""
+    run = record(tmp_path, BEGINS_LATER, "--gpu-share", "auto")
+    assert events(run, "finalized") == 1
+    assert len(recorded_starts(run)) == 2
+    assert losses(run) == {"cuda_paused": 2}
+
+
 FEW = """
 def rest(i):
     body(i)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.cuda.runs import check_calls, check_work
-from support.cuda.simcuda_runs import run_simulated
+from support.cuda.simcuda_runs import having, run_simulated
 from support.cuda.torch_cuda_runs import demangled, record_training, train
 
 pytestmark = pytest.mark.torch_cuda
@@ -52,3 +52,15 @@ def test_it_gets_cupti_where_that_is_wanted(tmp_path: Path, when: tuple[str, ...
     assert loss["count"] == 1
     gaps = json.loads(run.metadata(pid)["cuda_gaps"])
     assert gaps["count"] == 1 and gaps["duration_ns"] > 0
+
+
+def test_windows_do_not_end_cupti_beside_it(tmp_path: Path) -> None:
+    """It goes on without the GPU, and all that was recorded before it goes on to be."""
+    file = tmp_path / "kernels.json"
+    auto = ("--gpu-share", "auto")
+    run = record_training(tmp_path, "--profiler", str(file), prof=auto, RLSCOPE_TEST_GPU_WINDOW="2")
+    assert json.loads(file.read_text()) == []
+    assert not having(run.outcome.truth, type="cupti", event="finalized")
+    check_work(run, run.pids()[0])
+    alone = record_training(tmp_path / "alone", prof=auto, RLSCOPE_TEST_GPU_WINDOW="2")
+    assert len(having(alone.outcome.truth, type="cupti", event="finalized")) > 1

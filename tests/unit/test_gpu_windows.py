@@ -39,6 +39,7 @@ class Program:
         self._long_every = long_every
         self.launches_per_s, self._launches = launches_per_s, 0.0
         self.traces_graphs = False
+        self.is_taken = False  # another profiler has CUPTI
         self.noted: list[dict[str, Any]] = []
         monkeypatch.setattr(gpu_windows.time, "perf_counter_ns", lambda: self.now_ns)
         for module in (gpu_windows, gpu_choice):
@@ -50,6 +51,8 @@ class Program:
         return len(self.recorded) >= self.begins_at
 
     def turn_gpu(self, recorded: bool) -> int:
+        if self.is_taken:
+            return CLOSING
         if recorded and self.state == OFF:
             self.now_ns += self._switch_ns
             self.state = RECORDED
@@ -254,3 +257,16 @@ def test_a_process_that_records_all_is_left_alone(monkeypatch: pytest.MonkeyPatc
 def test_a_launch_costs_at_most_what_the_report_says_of_it() -> None:
     """The traced program does not import the report's numbers."""
     assert gpu_choice.LAUNCH_NS == record_costs.LAUNCH_ON_H100_NS[2]
+
+
+def test_auto_does_not_choose_while_another_profiler_has_cupti(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program, windows = Program(monkeypatch, slower=1.3), Windows("auto")
+    program.state, program.is_taken = RECORDED, True
+    program.run(windows, 2_000)
+    assert all(program.recorded) and not program.noted
+    program.is_taken = False
+    program.run(windows, 1_000)
+    assert [each["why"] for each in program.noted] == ["many_launches"]
+    assert not all(program.recorded[2_500:])

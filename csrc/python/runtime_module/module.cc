@@ -211,6 +211,14 @@ PyObject* TurnGpu(PyObject*, PyObject* wanted) {
   Py_END_ALLOW_THREADS return PyLong_FromLong(state);
 }
 
+// keep_cupti(kept).
+PyObject* KeepCupti(PyObject*, PyObject* wanted) {
+  const int kept = PyObject_IsTrue(wanted);
+  if (kept < 0) return nullptr;
+  Py_BEGIN_ALLOW_THREADS rlscope_keep_cupti(kept);
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
 PyObject* GpuLaunches(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(rlscope_gpu_launches());
 }
@@ -246,6 +254,7 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"has_cuda", HasCuda, METH_NOARGS, nullptr},
                                 {"switch_cuda", Fast(SwitchCuda), METH_FASTCALL, nullptr},
                                 {"turn_gpu", TurnGpu, METH_O, nullptr},
+                                {"keep_cupti", KeepCupti, METH_O, nullptr},
                                 {"gpu_launches", GpuLaunches, METH_NOARGS, nullptr},
                                 {"has_traced_graphs", HasTracedGraphs, METH_NOARGS, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
