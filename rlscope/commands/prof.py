@@ -19,6 +19,7 @@ from rlscope.commands.options import layers, values
 from rlscope.commands.options.rare import RareOptions
 from rlscope.errors import RlscopeError
 from rlscope.record import child
+from rlscope.record.environment import default_gpu_share
 from rlscope.record.program import Outcome, record
 from rlscope.record.settings import Settings
 from rlscope.rundir import new_run
@@ -259,11 +260,12 @@ def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         type=values.gpu_share,
         metavar="SHARE",
         default="",
-        help="how much GPU work to record: 100%% (the default), auto, or a part of the iterations "
+        help="how much GPU work to record: auto (the default), 100%%, or a part of the iterations "
         "such as 10%%. Recording it slows a program down that launches many small kernels. With "
         "a part, rlscope records it in windows of whole iterations, chosen at random. GPU times "
         "are then those of the windows. With auto, rlscope records all where that costs little, "
-        "and else windows that should cost at most 3 %% of the loop. Windows need CUDA 12.6",
+        "and else windows that should cost at most 3 %% of the loop. Windows need CUDA 12.6. If "
+        "you record a part of the run only (--iterations, --seconds, ...), the default is 100%%",
     )
     rare.add(
         group,
@@ -339,6 +341,9 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
     by_time = options.delay_seconds or options.seconds
     if by_time and (options.delay_iterations or options.iterations):
         parser.error("give the window in iterations or in seconds, not in both")
+    is_part = by_time or options.delay_iterations or options.iterations or options.keep_iterations
+    if not options.gpu_share:
+        options.gpu_share = default_gpu_share(os.environ, is_part=bool(is_part))
     given = {field.name for field in fields(Settings)} - {"command"}
     return Settings(command=command, **{name: getattr(options, name) for name in given})
 

@@ -70,8 +70,8 @@ class Config:
         default="100%",
         metadata={"variable": "RLSCOPE_GPU_SHARE", "pattern": GPU_SHARE, "such_as": "auto or 10%"},
     )
-    """How much of the iterations' GPU work is recorded: 100%, N%, or with `auto`
-    as much as costs at most 3 % of the loop, by an estimate of the run itself."""
+    """How much of the iterations' GPU work is recorded: 100%, N%, or with `auto`, which rls-prof
+    sets, as much as costs at most 3 % of the loop, by an estimate of the run itself."""
     gpu_calls: str = field(
         default="always",
         metadata={"variable": "RLSCOPE_GPU_CALLS", "choices": ("always", "windows")},

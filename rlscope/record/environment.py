@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from rlscope.cuda_driver import driver_path
 from rlscope.record.config import AUTO, Config
 from rlscope.record.profile import traced_environment
 from rlscope.record.settings import Settings
@@ -46,6 +47,18 @@ def program_variables(directory: str, settings: Settings, limits: Config) -> dic
         **({"RLSCOPE_LINES": settings.lines} if settings.lines else {}),
         **({"RLSCOPE_SOURCE": ":".join(settings.source)} if settings.source else {}),
     }
+
+
+def default_gpu_share(environ: Mapping[str, str], *, is_part: bool = False) -> str:
+    """How much GPU work rls-prof records if no option says it. Empty: as the environment says, and
+    else all.
+
+    Args:
+        is_part: only a part of the run is recorded, or kept, and that should have all of it.
+    """
+    # Without CUDA, no process needs to look for it.
+    is_auto = not is_part and not environ.get("RLSCOPE_GPU_SHARE") and driver_path(environ)
+    return AUTO if is_auto else ""
 
 
 def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:

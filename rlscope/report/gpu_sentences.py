@@ -164,7 +164,7 @@ def _not_measured(total: Row, facts: Row, *, brief: bool) -> Iterator[str]:
     said = f"What recording CUDA took is not measured: on an H100 {low} to {high} for {launches}."
     more = (
         f" That is about {mean} of CPU time. Where the CPU waits for the GPU anyway, it is no time "
-        "of the loop. `rls-prof --gpu-share auto` and `rlscope calibrate` measure it."
+        "of the loop. `rls-prof --gpu-share 10%` and `rlscope calibrate` measure it."
     )
     yield said if brief else said + more
 

@@ -120,7 +120,7 @@ FROM _own WHERE is_later
 
 
 def within(run: Run) -> Figures:
-    """Windows and what lies between them, within one process, whose windows lie at random: what an
+    """The default before and after, within one process, whose windows lie at random: what an
     iteration takes in windows (recording all), between them, and on average, CUPTI's beginnings and
     ends included. Empty: there are no windows behind the first."""
     (found,) = run.trace.query(_WITHIN)

@@ -76,7 +76,7 @@ def test_a_difference_that_may_be_none_is_not_said_to_be_one() -> None:
 def test_without_windows_launches_are_priced_by_an_h100_and_not_as_measured() -> None:
     (said,) = gpu_sentences.cost([], [TOTAL], UNKNOWN)
     parts = ("on an H100", "920 ms to 6.44 s", "460,000 launches", "about 3.68 s of CPU time")
-    assert_says(said, "is not measured", *parts, "--gpu-share auto")
+    assert_says(said, "is not measured", *parts, "--gpu-share 10%")
     (brief,) = gpu_sentences.cost([], [TOTAL], UNKNOWN, brief=True)
     assert said.startswith(brief)
 

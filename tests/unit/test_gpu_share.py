@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
 from rlscope.commands.options import values
-from rlscope.record.environment import layer_variables
+from rlscope.record.environment import default_gpu_share, layer_variables
 from rlscope.record.settings import Settings
 
 
@@ -24,6 +25,16 @@ def test_a_share_is_auto_or_per_cent(text: str, share: str) -> None:
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected auto, or a share"):
         values.gpu_share(text)
+
+
+def test_auto_is_the_default_where_there_is_cuda(tmp_path: Path) -> None:
+    (tmp_path / "libcuda.so.1").write_bytes(b"\x7fELF\x02")
+    found = {"LD_LIBRARY_PATH": str(tmp_path)}
+    assert default_gpu_share(found) == "auto"
+    assert default_gpu_share({**found, "RLSCOPE_GPU_SHARE": "100%"}) == ""
+    assert default_gpu_share(found, is_part=True) == ""
+    (tmp_path / "libcuda.so.1").write_bytes(b"no library")
+    assert default_gpu_share(found) == ""
 
 
 def test_torch_profiler_gets_cupti_where_windows_end_it() -> None:
