@@ -163,6 +163,15 @@ def test_a_loop_that_computes_with_numbers_is_named():
     assert finding.price.saving_ns == pytest.approx(0.5 * 3 * SECOND)
 
 
+@pytest.mark.parametrize("rule", [element_loop.RULE, tensor_loop.RULE])
+def test_a_line_of_many_seconds_is_priced(rule):
+    """The squares of its nanoseconds are no whole numbers of 64 bits."""
+    long = Time("simulation", "python", 98 * SECOND // 10, 3)
+    many = calls("simulation", "torch._C:TensorBase.mul_", 40_000, SECOND)
+    trace = loop_rows(long, entries={"simulation": 400}, text=FORCES, native_call=[many])
+    assert all(finding.price is not None for finding in found(rule, trace))
+
+
 def test_passes_of_a_loop_in_a_loop_multiply():
     text = "for one in all:\n    for other in all:\n        total += one * other\n"
     trace = loop_rows(
