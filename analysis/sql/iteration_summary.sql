@@ -1,18 +1,25 @@
 -- Length of the complete iterations of each process that has iterations.
---   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20
+--   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20. Recording GPU
+--                                  work makes iterations longer: where some are without it, these count
 --   drift                          last_tenth_ns / first_tenth_ns - 1
 --   steps                          what another tool calls the iterations; NULL: the same, or none did
 -- uses: own_iteration
-WITH _tenth AS (
-  SELECT *, NTILE(10) OVER (PARTITION BY process_id ORDER BY iteration) AS tenth
+WITH _like AS (
+  SELECT *, gpu_recorded IS NOT DISTINCT FROM
+    BOOL_AND(gpu_recorded) OVER (PARTITION BY process_id) AS is_like
   FROM own_iteration
+), _tenth AS (
+  SELECT *, NTILE(10) OVER (PARTITION BY process_id, is_like ORDER BY iteration) AS tenth
+  FROM _like
 ), _summary AS (
   SELECT process_id, COUNT(*) AS iterations, ANY_VALUE(source) AS source,
     AVG(duration_ns) AS mean_ns, QUANTILE_CONT(duration_ns, 0.5) AS median_ns,
     QUANTILE_CONT(duration_ns, 0.95) AS p95_ns, MIN(duration_ns) AS min_ns,
     MAX(duration_ns) AS max_ns, SUM(duration_ns) AS duration_ns,
-    IF(COUNT(*) >= 20, QUANTILE_CONT(duration_ns, 0.5) FILTER (tenth = 1), NULL) AS first_ns,
-    IF(COUNT(*) >= 20, QUANTILE_CONT(duration_ns, 0.5) FILTER (tenth = 10), NULL) AS last_ns
+    IF(COUNT(*) FILTER (is_like) >= 20,
+      QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 1), NULL) AS first_ns,
+    IF(COUNT(*) FILTER (is_like) >= 20,
+      QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10), NULL) AS last_ns
   FROM _tenth GROUP BY process_id
 )
 SELECT process_id, process.name, iterations, source,

@@ -52,6 +52,15 @@ def test_drift_compares_the_last_tenth_with_the_first() -> None:
     assert row["drift"] == pytest.approx(0.2)
 
 
+def test_iterations_in_windows_of_gpu_work_are_no_drift() -> None:
+    """All was recorded at first, which made them longer."""
+    rows = _iterations([140] * 20 + [100] * 70 + [140] * 10 + [0])
+    recorded = [{**row, "gpu_recorded": row["duration_ns"] == 140} for row in rows]
+    trace = Relations(process=[process(0, 0, 9)], iteration=recorded)
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert (row["iterations"], row["drift"]) == (100, 0)
+
+
 def test_a_long_series_is_grouped_and_keeps_its_extremes() -> None:
     durations = [50] * 1000 + [1]
     durations[777] = 9000
