@@ -21,12 +21,17 @@ from rlscope.analysis.findings import (
 # ---- disk ----------------------------------------------------------------------------------------
 
 
-def logging(in_loop_ns: int, *, count: int = 500, kind: str = "disk"):
-    """Waits of 3 s in all threads, of which the loop itself is in so much."""
-    wait = {"process_id": 0, "thread_id": 0, "kind": kind, "function": "posix.fsync"}
-    times = {"count": count, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+def logging(in_loop_ns: int, *others: Time, reason: str = "disk", text: str = "", **changes: Any):
+    """Waits of 3 s in all threads; the loop waits so long, for `reason`."""
+    wait = {"process_id": 0, "thread_id": 0, "kind": "disk", "function": "posix.fsync"}
+    times = {"count": 500, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
+    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
     return loop_rows(
-        Time("(none)", "wait", in_loop_ns, 4), wait=[{**wait, **times, "operation": "(none)"}]
+        Time("(none)", "wait", in_loop_ns, 4),
+        *others,
+        text=text,
+        wait=[{**wait, **times, "operation": "(none)", **changes}],
+        idle=[{**state, "reason": reason, "duration_ns": in_loop_ns}],
     )
 
 
@@ -44,7 +49,8 @@ def test_code_after_brief_waits_finds_its_caches():
 
 
 def test_waits_of_a_thread_beside_the_loop_are_worth_nothing():
-    """The loop is in layer wait for 1 ms, whatever other threads wait for."""
+    """The loop waits for something else, as for a lock that the writing thread gives up."""
+    assert found(disk_wait.RULE, logging(3 * SECOND, reason="thread")) == []
     (finding,) = found(disk_wait.RULE, logging(1_000_000))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(1_000_000, rel=0.01)
@@ -52,15 +58,8 @@ def test_waits_of_a_thread_beside_the_loop_are_worth_nothing():
 
 def test_what_else_the_function_does_with_files_is_a_part():
     text = "def note(row):\n    file.write(row)\n    row.sort()\n    os.fsync(file)\nos.remove(a)\n"
-    wait = {"process_id": 0, "thread_id": 0, "kind": "disk", "function": "posix.fsync"}
-    times = {"count": 500, "duration_ns": 3 * SECOND, "self_ns": 3 * SECOND}
-    trace = loop_rows(
-        Time("(none)", "wait", 3 * SECOND, 4),
-        *(Time("(none)", "python", SECOND, line) for line in (2, 3, 5)),
-        text=text,
-        wait=[{**wait, **times, "operation": "(none)"}],
-    )
-    (finding,) = found(disk_wait.RULE, trace)
+    beside = (Time("(none)", "python", SECOND, line) for line in (2, 3, 5))
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND, *beside, text=text))
     assert finding.price is not None
     assert finding.price.saving_ns == 4 * SECOND + 500 * 25_000
 

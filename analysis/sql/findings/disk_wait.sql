@@ -1,6 +1,6 @@
--- Waits of a process ($process_id) for a disk in its training loop, by operation: those that its loop's
--- owner is in. Waits of threads beside it have no time in the breakdown.
---   wait_ns      time of the operation's waits for a disk that the loop spends in layer wait
+-- Waits of a process ($process_id) for a disk in its training loop, by operation. The loop waits for no
+-- disk while a thread beside it does: the reason of its own waits says so.
+--   wait_ns      time of the loop in which it waits for a disk, and for nothing else
 --   count        such waits; function: the one that waits most
 --   sleeps       those of functions that wait for 50 us or more at a time, as far as the loop is in them
 --   file, line   the program's own line that waits most in this operation; NULL: not known
@@ -11,8 +11,9 @@ WITH _wait AS (
     ARG_MAX(function, duration_ns) AS function
   FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind = 'disk' GROUP BY operation
 ), _state AS (
-  SELECT operation, SUM(duration_ns) AS waiting_ns FROM breakdown
-  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' GROUP BY operation
+  SELECT operation, SUM(duration_ns) AS wait_ns FROM idle
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'disk'
+  GROUP BY operation
 ), _line AS (
   SELECT operation, file, line, SUM(own_ns) AS own_ns FROM source_line
   WHERE process_id = $process_id AND stage = 'loop' AND is_own AND line IS NOT NULL
@@ -20,8 +21,8 @@ WITH _wait AS (
   GROUP BY operation, file, line
   QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(own_ns) DESC, file, line) = 1
 )
-SELECT operation, CAST(LEAST(self_ns, waiting_ns) AS BIGINT) AS wait_ns,
-  CAST(sleeps * LEAST(self_ns, waiting_ns) / GREATEST(self_ns, 1) AS BIGINT) AS sleeps,
+SELECT operation, CAST(wait_ns AS BIGINT) AS wait_ns,
+  CAST(sleeps * LEAST(wait_ns, self_ns) / GREATEST(self_ns, 1) AS BIGINT) AS sleeps,
   CAST(count AS BIGINT) AS count, function, file, line
 FROM _wait JOIN _state USING (operation) LEFT JOIN _line USING (operation)
 ORDER BY wait_ns DESC, operation
