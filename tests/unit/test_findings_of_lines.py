@@ -173,6 +173,23 @@ def test_passes_of_a_loop_in_a_loop_multiply():
     assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
 
 
+def test_loops_of_a_run_of_hours_have_intervals():
+    """Products of two of their times do not fit into 64 bits."""
+    hour = 3600 * SECOND
+    numbers = loop_rows(
+        Time("simulation", "python", 3 * hour, 3), entries={"simulation": 10**6}, text=FORCES
+    )
+    tensors = loop_rows(
+        Time("(none)", "framework", 3 * hour, 3),
+        text=POLYAK,
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", 10**8, hour)],
+    )
+    for rule, trace in ((element_loop.RULE, numbers), (tensor_loop.RULE, tensors)):
+        (finding,) = found(rule, trace)
+        assert finding.price is not None
+        assert finding.price.low_ns < finding.price.saving_ns < finding.price.high_ns
+
+
 @pytest.mark.parametrize(
     "silent",
     [

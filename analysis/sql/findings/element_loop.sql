@@ -9,8 +9,8 @@ WITH _entry AS (
 ), _line AS (
   SELECT file, line, operation,
     SUM(self_ns) FILTER (layer = 'python') AS own_ns,
-    SUM(POW((own_ns - own_low_ns) * self_ns / own_ns, 2)) FILTER (layer = 'python') AS below_ns2,
-    SUM(POW((own_high_ns - own_ns) * self_ns / own_ns, 2)) FILTER (layer = 'python') AS above_ns2,
+    SUM(POW((own_ns - own_low_ns) / own_ns * self_ns, 2)) FILTER (layer = 'python') AS below_ns2,
+    SUM(POW((own_high_ns - own_ns) / own_ns * self_ns, 2)) FILTER (layer = 'python') AS above_ns2,
     COALESCE(SUM(own_ns) FILTER (layer <> 'python'), 0) AS other_ns
   FROM source_line
   WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND is_own AND line IS NOT NULL

@@ -17,8 +17,8 @@ WITH _entry AS (
 ), _line AS (
   SELECT file, line, operation, SUM(self_ns) AS own_ns,
     COALESCE(SUM(self_ns) FILTER (layer = 'framework'), 0) AS framework_ns,
-    SUM(POW((own_ns - own_low_ns) * self_ns / own_ns, 2)) AS below_ns2,
-    SUM(POW((own_high_ns - own_ns) * self_ns / own_ns, 2)) AS above_ns2
+    SUM(POW((own_ns - own_low_ns) / own_ns * self_ns, 2)) AS below_ns2,
+    SUM(POW((own_high_ns - own_ns) / own_ns * self_ns, 2)) AS above_ns2
   FROM source_line
   WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND is_own AND line IS NOT NULL
     AND layer IN ('framework', 'python') AND own_ns > 0
