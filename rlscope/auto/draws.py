@@ -1,5 +1,6 @@
 """Draws of some items out of many: how a program takes a batch out of a list, a deque or an array
-with its experience, or an action out of all.
+with its experience, or an action out of all. Bringing all into a random order is such a draw, too:
+batches of a rollout are made so.
 
 What follows a draw decides what it was (csrc/python/runtime_module/automatic_track.h). For batches
 that a buffer's class takes see replay.py, for actions of a space gymnasium.py.
@@ -13,9 +14,10 @@ from rlscope.auto import rules
 from rlscope.auto.calls import watch_method, watched
 from rlscope.recorder import runtime
 
-_PYTHON = ("sample", "choices", "choice", "randrange")  # randint calls randrange
-_NUMPY = ("choice", "randint")
-_GENERATOR = ("choice", "integers")
+_PYTHON = ("sample", "choices", "choice", "randrange", "shuffle")  # randint calls randrange
+_NUMPY = ("choice", "randint", "permutation", "shuffle")
+_GENERATOR = ("choice", "integers", "permutation", "permuted", "shuffle")
+_TORCH = ("randint", "randperm")
 
 
 def watch() -> None:
@@ -39,8 +41,9 @@ def watch_numpy(module: Any) -> None:
 
 def watch_torch(module: Any) -> None:
     """torch."""
-    if runtime.watch_in_place("draw", module.randint):
-        _says("torch.randint")
+    for name in _TORCH:
+        if runtime.watch_in_place("draw", getattr(module, name)):
+            _says(f"torch.{name}")
 
 
 def _watch_bound(module: Any, name: str) -> None:

@@ -97,6 +97,13 @@ BATCHES = [
     "[items[i] for i in generator.integers(0, 100, size=4)]",
     "[items[i] for i in torch.randint(0, 100, (4,))]",
     "[items[random.randrange(100)] for _ in range(4)]",
+    "(random.shuffle(items), items[:4])[1]",
+    "[items[i] for i in numpy.random.permutation(100)[:4]]",
+    "(numpy.random.shuffle(items), items[:4])[1]",
+    "generator.permutation(items)[:4].tolist()",
+    "(generator.shuffle(items), items[:4])[1]",
+    "[items[i] for i in torch.randperm(100)[:4]]",
+    "[items[i] for i, _ in zip(torch.utils.data.RandomSampler(items), range(4))]",
 ]
 ACTIONS = [
     "random.choice([0, 1])",

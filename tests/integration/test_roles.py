@@ -168,29 +168,33 @@ def act(env, net):
         action = int(net(torch.from_numpy(observation)).argmax())
         observation = env.step(action)[0]
 
-def train(queue):
+def train(weights, scores):
     net, env = torch.nn.Linear(4, 2), gymnasium.make("CartPole-v1")
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for _ in range(3):
         act(env, net)
         net(torch.zeros(4)).sum().backward()
         optimizer.step()
+        if weights is not None:
+            weights.put(1)
 
-def test(queue):
+def test(weights, scores):
     net, env = torch.nn.Linear(4, 2), gymnasium.make("CartPole-v1")
     for _ in range(3):
+        if weights is not None:
+            weights.get()
         act(env, net)
-        if queue is not None:
-            queue.put(1)
+        if scores is not None:
+            scores.put(1)
 
 if __name__ == "__main__":
     context = multiprocessing.get_context("fork")
-    queue = context.Queue() if sys.argv[1] == "tell" else None
-    children = [context.Process(target=each, args=(queue,)) for each in (train, test)]
+    weights, scores = (context.Queue() if name in sys.argv else None for name in ("ask", "tell"))
+    children = [context.Process(target=each, args=(weights, scores)) for each in (train, test)]
     for child in children:
         child.start()
-    for _ in range(0 if queue is None else 3):
-        queue.get()
+    for _ in range(0 if scores is None else 3):
+        scores.get()
     for child in children:
         child.join()
 """
@@ -230,7 +234,9 @@ def test_children_of_multiprocessing(
     assert found == _OF_WORKERS | _SERVERS[method]
 
 
-@pytest.mark.parametrize(("how", "role"), [("alone", "evaluator"), ("tell", "worker")])
+@pytest.mark.parametrize(
+    ("how", "role"), [("alone", "evaluator"), ("ask", "evaluator"), ("tell", "worker")]
+)
 def test_a_process_that_only_acts_evaluates(
     traced: TracedPython, directory: str, tmp_path: Path, how: str, role: str
 ) -> None:

@@ -94,7 +94,14 @@ def track(text: str) -> str:
         # A draw before a step chooses an action, once there were two steps.
         ("SDS", "s...s."),
         ("SSDS", "s.s.iis."),
-        ("SSDFS", "s.s...iis."),
+        ("SSDFS", "s.s.iiiis."),
+        ("SSDN(F)S", "s.s.iiiiiis."),
+        ("SSKDFS", "s.s.i.iiiis."),
+        ("SSKDS", "s.s.i.iis."),
+        ("SSWDFS", "s.s...iiiis."),
+        ("SSLDFS", "s.s...iiiis."),
+        ("SSKDKFS", "s.s.....i.iis."),
+        ("SSKDFB", "s.s...ppbbb."),
         ("SSDFB", "s.s.ppbbb."),
         ("SSDKS", "s.s.....s."),
         # A conversion is part of the forward that it feeds, for its own time.

@@ -163,15 +163,6 @@ def test_a_loop_that_computes_with_numbers_is_named():
     assert finding.price.saving_ns == pytest.approx(0.5 * 3 * SECOND)
 
 
-@pytest.mark.parametrize("rule", [element_loop.RULE, tensor_loop.RULE])
-def test_a_line_of_many_seconds_is_priced(rule):
-    """The squares of its nanoseconds are no whole numbers of 64 bits."""
-    long = Time("simulation", "python", 98 * SECOND // 10, 3)
-    many = calls("simulation", "torch._C:TensorBase.mul_", 40_000, SECOND)
-    trace = loop_rows(long, entries={"simulation": 400}, text=FORCES, native_call=[many])
-    assert all(finding.price is not None for finding in found(rule, trace))
-
-
 def test_passes_of_a_loop_in_a_loop_multiply():
     text = "for one in all:\n    for other in all:\n        total += one * other\n"
     trace = loop_rows(
@@ -180,6 +171,23 @@ def test_passes_of_a_loop_in_a_loop_multiply():
     (finding,) = found(element_loop.RULE, trace)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
+
+
+def test_loops_of_a_run_of_hours_have_intervals():
+    """Products of two of their times do not fit into 64 bits."""
+    hour = 3600 * SECOND
+    numbers = loop_rows(
+        Time("simulation", "python", 3 * hour, 3), entries={"simulation": 10**6}, text=FORCES
+    )
+    tensors = loop_rows(
+        Time("(none)", "framework", 3 * hour, 3),
+        text=POLYAK,
+        native_call=[calls("(none)", "torch._C:TensorBase.mul_", 10**8, hour)],
+    )
+    for rule, trace in ((element_loop.RULE, numbers), (tensor_loop.RULE, tensors)):
+        (finding,) = found(rule, trace)
+        assert finding.price is not None
+        assert finding.price.low_ns < finding.price.saving_ns < finding.price.high_ns
 
 
 @pytest.mark.parametrize(

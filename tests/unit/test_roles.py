@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rlscope.relations.rows.known_roles import TARGETS
 from rlscope.relations.rows.roles import NOTE, RANK_NOTE, program_name, roles
+from rlscope.relations.rows.waits import Waits
 
 Process = dict[str, Any]
 Groups = dict[int, set[str]]
@@ -41,9 +42,9 @@ ROOT = process(None)
 
 
 def named(
-    *processes: Process, groups: Groups | None = None, connected: tuple[int, ...] = ()
+    *processes: Process, groups: Groups | None = None, giving: tuple[int, ...] = ()
 ) -> list[tuple[str, str]]:
-    names, found = roles(processes, groups or {}, connected)
+    names, found = roles(processes, groups or {}, giving)
     return list(zip(names, found, strict=True))
 
 
@@ -144,12 +145,13 @@ _LEARNS = {*_ACTS, "learning"}
 
 
 @pytest.mark.parametrize(
-    ("trains", "tests", "connected", "role"),
+    ("trains", "tests", "giving", "role"),
     [
         (_LEARNS, _ACTS, (), "evaluator"),
         (_LEARNS, {*_ACTS, "evaluation", "loading"}, (), "evaluator"),
         # Somebody gets its experience.
-        (_LEARNS, _ACTS, (0, 1), "worker"),
+        (_LEARNS, _ACTS, (1,), "worker"),
+        (_LEARNS, _ACTS, (2,), "evaluator"),  # the other one gives
         # It has another part in the run, or too little for one.
         (_LEARNS, {*_ACTS, "replay"}, (), "worker"),
         (_LEARNS, _LEARNS, (), "worker"),
@@ -159,11 +161,37 @@ _LEARNS = {*_ACTS, "learning"}
     ],
 )
 def test_a_worker_that_acts_alone_beside_one_that_learns_evaluates(
-    trains: set[str], tests: set[str], connected: tuple[int, ...], role: str
+    trains: set[str], tests: set[str], giving: tuple[int, ...], role: str
 ) -> None:
     processes = ROOT, child("train.test"), child("train.train")
-    found = named(*processes, groups={1: tests, 2: trains}, connected=connected)
+    found = named(*processes, groups={1: tests, 2: trains}, giving=giving)
     assert found[1:] == [("test 0", role), ("train 0", "worker")]
+
+
+_READS, _WRITES = ("pipe 1|posix.read", "pipe 1|posix.write")
+_RELEASES, _ACQUIRES = (f"semaphore 2|SemLock.{name}" for name in ("release", "acquire"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([_READS, _RELEASES], [_WRITES, _ACQUIRES], {1}),  # a queue
+        ([_READS], [_READS], set()),  # nobody at the other end
+        ([_RELEASES], [_ACQUIRES], {0, 1}),  # of what, does not show
+        ([_READS, _ACQUIRES], [_WRITES, _RELEASES], {0, 1}),
+        (["socket 3|recv"], ["socket 4|send"], {0, 1}),
+        (["process 101|posix.waitpid"], [], set()),
+    ],
+)
+def test_who_only_reads_gives_nothing(
+    first: list[str], second: list[str], expected: set[int]
+) -> None:
+    waits = Waits()
+    for index, uses in enumerate((first, second)):
+        names = ("stage", "thread_id", "operation", "source", "count", "duration_ns", "self_ns")
+        rows = {name: [0] * len(uses) for name in names} | {"wait": uses}
+        waits.add({"index": index, "os_pid": 100 + index}, 0, ["socketpair 3 4"], rows)
+    assert waits.giving() == expected
 
 
 def test_a_name_that_the_program_gave_stays_and_so_does_the_role() -> None:

@@ -77,8 +77,8 @@
 // From an A to the next S is inference, with the K before it, if there is no B and O between. With
 // an F before it, it is a part of what that opened.
 //
-// From a D to the next S is inference, too, without any of what ends a `replay`, once the thread
-// has had two S.
+// From a D to the next S is inference, too, with the K before it, once the thread has had two S. F
+// may come between, and nothing else of what ends a `replay`. A D behind an L takes its place.
 //
 // From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
 // a K between. A D that something is open at is a part of that. There must have been an S in the

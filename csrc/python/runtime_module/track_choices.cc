@@ -10,19 +10,21 @@ namespace rlscope::python {
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
-  const bool goes_on = expects_ == Expects::kForward;
+  const bool goes_on = expects_ == Expects::kForward || expects_ == Expects::kDrawn;
   if (!goes_on) converts_ = has_key_ = is_unproven_ = false;
   const bool drops =
       converts_ && (object == nullptr ? is_unproven_ : !observation_.IsConverted(object));
+  uint32_t resolve = kAutoKeepAll;
   if (ExpectsStep() || expects_ == Expects::kDrawn) {
-    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
-  } else if (drops) {
-    // As an observation is converted to be stored, and once more for the forward.
-    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
-    converts_ = has_key_ = is_unproven_ = false;
-  } else {
-    Run(kAutoBetween);
+    resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
+    drawn_ = false;
   }
+  if (drops) {
+    // As an observation is converted to be stored, and once more for the forward.
+    resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+    converts_ = has_key_ = is_unproven_ = false;
+  }
+  resolve != kAutoKeepAll ? ResolveAndRun(resolve, kAutoBetween) : Run(kAutoBetween);
   object == nullptr ? has_key_ = true : converts_ = true;
   expects_ = Expects::kForward;
 }
@@ -81,11 +83,18 @@ void Track::BeginChoice() {
 void Track::BeginDraw() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0 || !has_environment) return;
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
-  ResolveAndRun(WithAutoFate(EndTailAndBlock(), kAutoBetween, kAutoNothing), kAutoTail);
+  uint32_t resolve = DropUnproven(EndTailAndBlock());
+  // What was converted is for an F behind the draw, too. A key may have been for the draw.
+  const bool keeps = expects_ == Expects::kForward && !has_key_;
+  if (!keeps) {
+    resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+    converts_ = has_key_ = false;
+  }
+  ResolveAndRun(resolve, kAutoTail);
   expects_ = Expects::kDrawn;
   block_ = nullptr;
   drawn_ = true;
-  makes_ = is_unproven_ = false;
+  makes_ = false;
 }
 
 }  // namespace rlscope::python

@@ -51,11 +51,11 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
-  const bool draws = expects_ == Expects::kDrawn && has_acted_ && IsInLoop();
+  const bool draws = drawn_ && has_acted_ && IsInLoop();
   generated_ = updated_ = fed_ = false;
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
-  const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
+  const uint32_t waits = draws || (acts && IsInLoop()) ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;

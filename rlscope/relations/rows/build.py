@@ -386,7 +386,7 @@ class _Build:
 
     def _names_and_roles(self) -> tuple[list[str], list[str]]:
         command = run_facts.command_words(self._run_json)
-        return roles(self._processes, self._groups, self._waits.connected(), " ".join(command))
+        return roles(self._processes, self._groups, self._waits.giving(), " ".join(command))
 
     def _process_columns(self) -> dict[str, list[Any]]:
         names, found = self._names_and_roles()

@@ -56,7 +56,7 @@ class _Process:
 def roles(
     processes: Sequence[Mapping[str, Any]],
     groups: Mapping[int, Collection[str]],
-    connected: Collection[int] = (),
+    giving: Collection[int] = (),
     command: str = "",
 ) -> tuple[list[str], list[str]]:
     """Names and roles of the processes, parents before their children.
@@ -64,7 +64,7 @@ def roles(
     Args:
         processes: as _trace.Directory.processes has them.
         groups: index of a process -> groups of the operations in its training loop.
-        connected: indexes of the processes that something connects with another one.
+        giving: indexes of the processes that another one may get experience from.
         command: what the run was started with; a process that recorded nothing has no command line.
     """
     found: list[_Process] = []
@@ -82,7 +82,7 @@ def roles(
             continue
         if set(of_process) == {SIMULATION}:
             found[index].role = known.ENVIRONMENT_WORKER
-        elif learns and index not in connected and _ACTS <= set(of_process) <= _EVALUATES:
+        elif learns and index not in giving and _ACTS <= set(of_process) <= _EVALUATES:
             found[index].role = known.EVALUATOR
     if found:
         _find_main(processes, found)

@@ -94,13 +94,23 @@ class Waits:
         found = [(*target, peer) for target in peers for peer in peers[target]]
         return _columns((*_TARGET, "peer_process_id"), sorted(found))
 
-    def connected(self) -> set[int]:
-        """Processes that use a pipe, a socket or a semaphore with another one."""
-        found: set[int] = set()
-        for target, peers in self._peers_by_target().items():
-            if target.kind != "process" and peers - {target.process}:
-                found |= {target.process, *peers}
-        return found
+    def giving(self) -> set[int]:
+        """Processes that another one may get something from: it shares a pipe, a socket or a
+        semaphore with them, and they do more than read what it sends."""
+        others = {
+            target: peers - {target.process}
+            for target, peers in self._peers_by_target().items()
+            if target.kind != "process"
+        }
+        senders: defaultdict[int, set[int]] = defaultdict(set)
+        for target, peers in others.items():
+            if target.kind == "pipe" and _is_reading(target.function):
+                senders[target.process] |= peers
+        return {
+            target.process
+            for target, peers in others.items()
+            if peers and not _only_reads(target, peers <= senders[target.process])
+        }
 
     def _peers_by_target(self) -> dict[_Target, set[int]]:
         return {target: self._peers(target) for target in {row.target for row in self._rows}}
@@ -146,6 +156,15 @@ def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:
         yield _Row(
             process, stage, thread, kind, found or None, function, operation, source, *numbers
         )
+
+
+def _only_reads(target: _Target, is_of_senders: bool) -> bool:
+    """Whether a use says no more than that the process reads a pipe. The reader of a queue also
+    releases a semaphore, by which those that send know that there is room."""
+    if target.kind == "pipe":
+        return _is_reading(target.function)
+    releases = target.function.rpartition(".")[2] == "release"
+    return target.kind == "semaphore" and releases and is_of_senders
 
 
 def _is_reading(function: str) -> bool:

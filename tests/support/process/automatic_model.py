@@ -103,7 +103,8 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "D":
             drawn = token
-            converted = []
+            has_key = any(each.kind == "L" for each in converted)
+            converted = [] if has_key else _proven(converted)
             continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
@@ -127,15 +128,15 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "S":
             acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
+            has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
+            if drawn is not None and has_acted:
+                acts = [drawn.start, *acts]
             if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
                 end = token.start if output is None else output
                 yield from _open(waiting, acts[0], end, INFERENCE)
                 yield from _for_forward(converted, acts[0])
             else:
                 yield from _themselves(waiting)
-            has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
-            if drawn is not None and not waiting and has_acted:
-                yield drawn.start, token.start, INFERENCE
             yield token.start, token.end, SIMULATION
             waiting, generated, updated = [], False, False
         elif token.kind == "B" or any(each.has_backward for each in waiting):
