@@ -86,7 +86,7 @@ PROGRAMS = {
     ),
     "keras_dqn": Program("stopwatches/programs/keras_dqn.py", "40000", "keras"),
     "cleanrl_dqn_jax": Program(
-        "cleanrl/cleanrl/dqn_jax.py", "--total-timesteps 120000 --end-e 0.5", "flax", path="cleanrl"
+        "cleanrl/cleanrl/dqn_jax.py", "--total-timesteps 120000 --end-e 0.9", "flax", path="cleanrl"
     ),
 }
 
