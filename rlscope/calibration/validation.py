@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlscope.analysis import overhead
+from rlscope.analysis.coverage import coverage
 from rlscope.analysis.overhead import OsPids
 from rlscope.calibration import operation_bias
 from rlscope.calibration.operation_bias import OperationsOfRun
@@ -44,6 +45,8 @@ class Round:
     """How the cost of most records was measured."""
     operations: OperationsOfRun = field(default_factory=OperationsOfRun)
     """The same of each operation."""
+    unknown_costs: str | None = None
+    """Kinds of records that the correction leaves in."""
 
     @property
     def bias(self) -> float:
@@ -69,6 +72,7 @@ class Verdict:
     held: int
     """Rounds in which it had 0 in it."""
     method: str
+    unknown_costs: str | None
 
     @property
     def word(self) -> str:
@@ -100,6 +104,7 @@ def judge(rounds: list[Round]) -> Verdict:
         (sum(lows) / len(lows), sum(highs) / len(highs)),
         sum(each.holds for each in rounds),
         rounds[-1].method,
+        rounds[-1].unknown_costs,
     )
 
 
@@ -156,6 +161,7 @@ def _compare(run: RunInTurns) -> Round:
         control.share.mean if control is not None else None,
         removed["method"],
         operation_bias.compare(run.directory, timed, recorded),
+        removed["unknown_costs"],
     )
 
 
@@ -166,9 +172,10 @@ def _removed(directory: str, os_pids: OsPids) -> dict[str, Any]:
     with load(directory) as trace:
         row: dict[str, Any]
         (row,) = overhead.removed(trace, os_pids).to_dicts()
+        (facts,) = coverage(trace).to_dicts()
     if row["mean"] is None:
         raise TooShort
-    return row
+    return row | {"unknown_costs": facts["unknown_costs"]}
 
 
 def of_whole_runs(pair: Pair) -> Round:
@@ -182,4 +189,5 @@ def of_whole_runs(pair: Pair) -> Round:
         pair.control,
         removed["method"],
         OperationsOfRun(absent="the program counts no iterations"),
+        removed["unknown_costs"],
     )

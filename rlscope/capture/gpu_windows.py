@@ -39,7 +39,9 @@ _STRETCH_VARIABLE = "RLSCOPE_TEST_GPU_STRETCH"
 _WINDOW_NS = 250_000_000
 """A window takes as long at least: attaching and ending CUPTI takes some 25 ms."""
 _FIRST_SHARE = 0.05
-"""The share of the first cycle with auto, when the cost of a window is not known."""
+"""The share of the first cycles with auto, when the cost of a window is not known."""
+_FEWEST = 3
+"""So many windows say what others cost, and what the other iterations launched."""
 _LEAST_COST_NS = 20_000_000
 """That a window may be taken for: an estimate of one window is noise."""
 _LONG = 4.0
@@ -171,7 +173,7 @@ class Windows:
     def _cycle_ns(self, length: int, usual_ns: float) -> float:
         if self._share:
             return length * usual_ns / self._share
-        if not self._costs_ns:
+        if len(self._costs_ns) < _FEWEST:
             return length * usual_ns / _FIRST_SHARE
         cost_ns = max(_LEAST_COST_NS, sum(self._costs_ns) / len(self._costs_ns))
         allowed = ALLOWED

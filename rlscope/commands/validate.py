@@ -159,13 +159,22 @@ def _lines(verdict: Verdict) -> list[str]:
         *lines,
         f"the correction claims to be off by {low} to {high}: 0 {holds} in that interval, and was "
         f"in it in {verdict.held} of {verdict.rounds} rounds",
-        f"costs of records: {verdict.method}",
+        f"costs of records: {verdict.method}{_unknown(verdict)}",
         {
             "inside": "verdict: inside +-3 %",
             "outside": "verdict: outside +-3 %",
             "undecided": "verdict: undecided; give a longer --limit for more rounds",
         }[verdict.word],
     ]
+
+
+def _unknown(verdict: Verdict) -> str:
+    if verdict.unknown_costs is None:
+        return ""
+    return (
+        f"; nothing measured what records of {verdict.unknown_costs} cost, and the correction "
+        "leaves it in: `rlscope calibrate` of this program measures it"
+    )
 
 
 def _operation_lines(operations: OperationVerdicts) -> list[str]:
@@ -194,7 +203,11 @@ def _operation_lines(operations: OperationVerdicts) -> list[str]:
 
 
 def _facts(verdict: Verdict) -> dict[str, Any]:
-    return {**_common_facts(verdict), "method": verdict.method}
+    return {
+        **_common_facts(verdict),
+        "method": verdict.method,
+        "unknown_costs": verdict.unknown_costs,
+    }
 
 
 def _operation_facts(operations: OperationVerdicts) -> dict[str, Any]:

@@ -270,3 +270,13 @@ def test_auto_does_not_choose_while_another_profiler_has_cupti(
     program.run(windows, 1_000)
     assert [each["why"] for each in program.noted] == ["many_launches"]
     assert not all(program.recorded[2_500:])
+
+
+def test_a_run_of_half_a_minute_has_windows_enough_to_speak_of_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However dear the first of them was."""
+    program = Program(monkeypatch, slower=3)
+    program.run(Windows("auto"), 2_300)
+    assert len(lengths(program.recorded)[1:]) >= 3
+    assert program.now_ns < 30e9

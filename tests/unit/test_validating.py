@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_the_verdict_is_that_of_the_whole_interval(biases: tuple[float, ...], wo
 )
 def test_the_last_line_says_the_verdict(bias: float, said: str) -> None:
     assert validate._lines(judge(rounds(bias, bias, bias)))[-1] == said
+
+
+def test_records_whose_cost_is_unknown_are_named() -> None:
+    """As those of CUDA are in a program that was never calibrated."""
+    known = rounds(0.3, 0.3)
+    assert "calibrate" not in " ".join(validate._lines(judge(known)))
+    lines = validate._lines(judge([replace(each, unknown_costs="CUDA calls") for each in known]))
+    (said,) = [line for line in lines if "records of CUDA calls cost" in line]
+    assert "`rlscope calibrate`" in said
 
 
 def test_bias_is_what_is_left_of_what_recording_added() -> None:
