@@ -193,13 +193,13 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
     script = _STABLE_BASELINES3.format(path=str(Path(directory).parent / "model"))
     found = names(record(directory, begin + script, timeout=300))
     counts = {name: found.count(name) for name in set(found) - {"import"}}
+    assert counts.pop("replay") in range(36, 41)
     assert counts == {
-        # As without a callback, in test_automatic_libraries.py.
+        # As without a callback, in test_automatic_libraries.py, and so are replays.
         "simulation": 33,
         "inference": 32,
         "advantage": 2,
         "backprop": 4,
-        "replay": 36,
         "evaluation": 4,
         "saving": 2,
         "loading": 2,

@@ -128,10 +128,12 @@ _LIBRARIES = {
     "pettingzoo": (_PETTINGZOO, {"simulation": 13, "inference": 9}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
     # Each of two rollouts has 16 actions, which are stored, the bootstrap value, and two
-    # minibatches of training, which are taken out.
+    # minibatches of training, which are taken out. The random order of the second epoch is drawn
+    # when nothing is open: then its batch is taken before and after the buffer's own call, too,
+    # unless a tensor lies where the observation lay.
     "stable_baselines3": (
         _STABLE_BASELINES3,
-        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 36},
+        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": range(36, 41)},
     ),
     "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }
@@ -142,7 +144,10 @@ def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
     need(library)
     script, expected = _LIBRARIES[library]
     record(directory, _BEGIN + script, timeout=300)
-    assert _instances(directory) == expected
+    found = _instances(directory)
+    assert found.keys() == expected.keys()
+    for name, count in expected.items():
+        assert found[name] in (count if isinstance(count, range) else [count]), name
 
 
 _SLOW_CONVERSION = """
