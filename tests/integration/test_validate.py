@@ -15,7 +15,13 @@ from support.process.known_costs import KNOWN, OWN_MEASURE, own_measures, rlscop
 from support.process.traced_python import TracedPython, untraced_environment
 
 # Keys that the facts of an operation lack.
-OF_THE_WHOLE = {"method", "operations", "operations_left_out", "operations_absent"}
+OF_THE_WHOLE = {
+    "method",
+    "unknown_costs",
+    "operations",
+    "operations_left_out",
+    "operations_absent",
+}
 
 WHOLE = """
 import sys, time
