@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -52,7 +51,8 @@ def test_blocks_have_the_callbacks_and_records_of_their_mode(tmp_path: Path) -> 
         if block.measured:
             spent[block.mode].append(block.cpu_ns / block.iterations)
     assert spent.keys() == {BARE, RECORDED, CPU, CALLS, WORK}
-    ns = {mode: median(times) for mode, times in spent.items()}
+    # Other programs empty the caches, and never fill them.
+    ns = {mode: min(times) for mode, times in spent.items()}
     calls_ns, work_ns = CALLS_MADE * 2 * CALLBACK_NS, SUBMITTED * ACTIVITY_NS
     assert ns[CPU] - ns[BARE] == pytest.approx(0, abs=0.2 * calls_ns)
     assert ns[CALLS] - ns[CPU] == pytest.approx(calls_ns, rel=0.35)

@@ -9,8 +9,8 @@ reads its own:
 Nothing can delay a reading out of the two that it lies between: a boundary outside of them is wrong
 on any machine, with any load. Between them it is within 1 us of the truth's own (start_ns, end_ns),
 unless the thread lost the CPU in between. When it did, the kernel says so (enter_switched,
-exit_switched): those boundaries are excused, be they many. But of no function may half of the
-begins or of the ends be late: that is no accident.
+exit_switched): those boundaries are excused, be they many. But of no function may half of the other
+begins, or ends, be later than empty caches explain: that is no accident.
 
 What the kernel does not count is an interrupt, or a hypervisor that takes the CPU away. Callback
 and readings take 0.1 us, so that one in a thousand boundaries would meet them only where they came
@@ -35,6 +35,7 @@ NS_TOLERATED = 1_000
 UNEXPLAINED_SHARE = 0.001
 UNEXPLAINED_ANYWAY = 3  # interrupts in a short program
 COLD_NS = 10_000  # what empty caches can explain, amply
+COLD_RULE_NS = 4_000  # and again and again
 COLD_SHARE = 0.05
 ENOUGH_TO_COMPARE = 8  # boundaries of one function
 
@@ -88,7 +89,8 @@ def _late_as_a_rule(every: list[Boundary]) -> list[tuple[str, str]]:
     """Functions, and which of their ends, that are late more often than not."""
     late = defaultdict(list)
     for boundary in every:
-        late[boundary.function, boundary.side].append(boundary.is_late())
+        if not boundary.switched:
+            late[boundary.function, boundary.side].append(boundary.is_late(COLD_RULE_NS))
     return [
         key
         for key, each in late.items()
