@@ -6,6 +6,7 @@ import pytest
 from support.cuda.boundaries import Row, boundaries, check_boundaries, unexplained
 
 CALLS = 2_000
+CALLS_OF_A_THREAD = 5
 
 
 def made(calls: int = CALLS) -> tuple[dict[int, Row], dict[int, Row]]:
@@ -17,7 +18,7 @@ def made(calls: int = CALLS) -> tuple[dict[int, Row], dict[int, Row]]:
         truth[i] = {
             "name": "cuLaunchKernel", "enter_ns": at - 50, "start_ns": at + 50,
             "end_ns": at + 1_950, "exit_ns": at + 2_050, "enter_switched": False,
-            "exit_switched": False,
+            "exit_switched": False, "tid": i // CALLS_OF_A_THREAD,
         }  # fmt: skip
     return recorded, truth
 
@@ -78,7 +79,15 @@ def test_a_boundary_outside_fails_though_the_thread_was_preempted() -> None:
 def test_what_is_late_more_often_than_not_fails_though_it_is_excused_each_time() -> None:
     recorded, truth = made()
     for i in range(CALLS):
-        if i % 5:
+        if i % CALLS_OF_A_THREAD:
             delay(recorded[i], truth[i], switched=True)
     with pytest.raises(AssertionError):
         check_boundaries(recorded, truth)
+
+
+def test_a_thread_may_wait_for_its_ring() -> None:
+    recorded, truth = made()
+    for i in range(0, CALLS, CALLS_OF_A_THREAD):
+        truth[i]["name"] = "cuModuleLoadData"
+        delay(recorded[i], truth[i], switched=True)
+    check_boundaries(recorded, truth)

@@ -9,8 +9,9 @@ reads its own:
 Nothing can delay a reading out of the two that it lies between: a boundary outside of them is wrong
 on any machine, with any load. Between them it is within 1 us of the truth's own (start_ns, end_ns),
 unless the thread lost the CPU in between. When it did, the kernel says so (enter_switched,
-exit_switched): those boundaries are excused, be they many. But of no function may half of the other
-begins, or ends, be later than empty caches explain: that is no accident.
+exit_switched): those boundaries are excused, be they many. But of no function may half of the
+begins or of the ends be late: that is no accident. The first call of a thread does not count there:
+the recorder gives the thread its ring, and others may be at it.
 
 What the kernel does not count is an interrupt, or a hypervisor that takes the CPU away. Callback
 and readings take 0.1 us, so that one in a thousand boundaries would meet them only where they came
@@ -35,7 +36,6 @@ NS_TOLERATED = 1_000
 UNEXPLAINED_SHARE = 0.001
 UNEXPLAINED_ANYWAY = 3  # interrupts in a short program
 COLD_NS = 10_000  # what empty caches can explain, amply
-COLD_RULE_NS = 4_000  # and again and again
 COLD_SHARE = 0.05
 ENOUGH_TO_COMPARE = 8  # boundaries of one function
 
@@ -51,6 +51,8 @@ class Boundary:
     earliest_ns: int
     latest_ns: int
     switched: bool
+    is_first: bool = False
+    """The begin of its thread's first call."""
 
     def is_inside(self) -> bool:
         return self.earliest_ns - NS_TOLERATED <= self.recorded_ns <= self.latest_ns + NS_TOLERATED
@@ -61,11 +63,15 @@ class Boundary:
 
 def boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> Iterator[Boundary]:
     """Both ends of each call, by correlation id; every call of the truth must be recorded."""
+    firsts: dict[int, int] = {}
+    for real in truth.values():
+        firsts[real["tid"]] = min(real["enter_ns"], firsts.get(real["tid"], real["enter_ns"]))
     for correlation, real in sorted(truth.items(), key=lambda item: item[1]["end_ns"]):
         call, name = recorded[correlation], real["name"]
         begin = real["enter_ns"], real["start_ns"], real["enter_switched"]
         end = real["end_ns"], real["exit_ns"], real["exit_switched"]
-        yield Boundary(name, "begin", call["start_ns"], begin[1], *begin)
+        is_first = real["enter_ns"] == firsts[real["tid"]]
+        yield Boundary(name, "begin", call["start_ns"], begin[1], *begin, is_first)
         yield Boundary(name, "end", call["end_ns"], end[0], *end)
 
 
@@ -89,8 +95,8 @@ def _late_as_a_rule(every: list[Boundary]) -> list[tuple[str, str]]:
     """Functions, and which of their ends, that are late more often than not."""
     late = defaultdict(list)
     for boundary in every:
-        if not boundary.switched:
-            late[boundary.function, boundary.side].append(boundary.is_late(COLD_RULE_NS))
+        if not boundary.is_first:
+            late[boundary.function, boundary.side].append(boundary.is_late())
     return [
         key
         for key, each in late.items()
