@@ -23,7 +23,10 @@ __all__ = ["recorder"]
 
 
 def _note_end() -> None:
+    from rlscope.capture import releases
+
     ending.note()
+    releases.note()
     if hasattr(sys, "last_type"):
         from rlscope.capture import failure
 

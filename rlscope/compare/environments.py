@@ -12,6 +12,8 @@ from rlscope.compare.measured import Measured
 ABSENT = "-"
 """The value of a fact that a run lacks."""
 _INTERPRETER = "python"
+_RELEASE = "release of "
+"""How kinds of releases of libraries begin."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ def differing(base: Sequence[Measured], new: Sequence[Measured]) -> list[Fact]:
 
 
 def _values(side: Sequence[Measured], kind: str) -> list[str]:
-    return sorted({run.facts.get(kind, ABSENT) for run in side})
+    found = {run.facts.get(kind, ABSENT) for run in side}
+    # A process that was killed has said no releases.
+    return sorted(found - {ABSENT} if kind.startswith(_RELEASE) else found)
 
 
 def script_of(command: str) -> str:
