@@ -71,7 +71,7 @@ def _could(row: Row) -> str:
     by_rest = row.relative.difference.could_tell if row.relative else math.inf
     least = min(found.could_tell, by_rest)
     if math.isinf(least):
-        return ", nothing says how far runs differ"
+        return ", too few runs"
     return f" ({size(least)} would show)"
 
 

@@ -90,5 +90,6 @@ def _check_cuda(cuda: str, trace: Trace) -> None:
         f"{low} to {high}",
         units.plural(launches, "launch"),
         mean,
+        "10%",  # of --gpu-share
     )
     assert_says(cuda, *said)

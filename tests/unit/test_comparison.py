@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.random import Generator, default_rng
@@ -10,6 +12,7 @@ from rlscope.analysis.difference_verdicts import Verdict
 from rlscope.compare import comparison
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import BLOCKS, STEPS, Histogram
+from rlscope.compare.renderers.text import render
 
 ITERATIONS, ENTRIES = 100, 40
 SHORT_NS, LONG_NS = 2_000, 400_000
@@ -77,3 +80,16 @@ def test_equal_runs_are_not_told_apart(long_part: float) -> None:
     found = comparison.compare(runs[:3], runs[3:])
     rows = [found.loop, found.mean_loop, *found.operations]
     assert {row.verdict for row in rows} == {Verdict.NO_DIFFERENCE_TOLD}
+
+
+def test_long_names_leave_room_for_what_is_told() -> None:
+    name = "void at::native::vectorized_elementwise_kernel<4, at::native::" + 20 * "functor" + ">"
+    runs = [
+        replace(measured(default_rng(9), slower=1.0, long_part=0.0), kernels={name: kernel_ns})
+        for kernel_ns in (10_000_000, 20_000_000)
+    ]
+    text = render(comparison.compare(runs[:1], runs[1:]), None, width=100, unicode=True)
+    head, row, *_ = text[text.index("kernel ") :].splitlines()
+    assert head.split()[:5] == ["kernel", "base", "new", "change", "verdict"]
+    assert all(said in row for said in ("100 µs", "200 µs", "+100.0 %", "slower"))
+    assert all(len(line) <= 100 for line in text.splitlines())

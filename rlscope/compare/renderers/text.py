@@ -12,6 +12,9 @@ from rlscope.report import screen, units
 
 _ROWS = 8
 _PARTS = 5
+_NAME, _VERDICT = 0, words.COLUMNS.index("verdict")
+_LEAST = 32
+"""Characters that are left of a name or a verdict."""
 
 
 def render(
@@ -44,10 +47,24 @@ def _blocks(comparison: Comparison, gate: Gate | None, width: int) -> Iterator[l
         if rows:
             heads = [title, *words.COLUMNS[1:]]
             shown = [words.cells(row, counted=counted) for row in rows[: most or len(rows)]]
+            for column in (_NAME, _VERDICT):
+                shown = _cut(heads[: _VERDICT + 1], shown, column, width)
             yield ["", *screen.aligned(heads, shown, width)]
-    found = list(words.findings(comparison))
+    heads, found = ["finding", ">base", ">new"], list(words.findings(comparison))
     if found:
-        yield ["", *screen.aligned(["finding", ">base", ">new"], found, width)]
+        yield ["", *screen.aligned(heads, _cut(heads, found, _NAME, width), width)]
+
+
+def _cut(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], column: int, width: int
+) -> list[list[str]]:
+    """The rows with this column so short that all of `heads` have room, if it can be."""
+    longest = [
+        max(screen.cells(each) for each in (head.removeprefix(">"), *cells))
+        for head, cells in zip(heads, zip(*rows, strict=True), strict=False)
+    ]
+    room = max(_LEAST, longest[column] + width - sum(longest) - 2 * (len(heads) - 1))
+    return [[*row[:column], units.label(row[column], room), *row[column + 1 :]] for row in rows]
 
 
 def _environment(comparison: Comparison) -> list[str]:
