@@ -17,14 +17,12 @@ import time
 _started_ns = time.perf_counter_ns()
 
 from rlscope import recorder  # noqa: E402 - the clock comes first
-from rlscope.capture import ending  # noqa: E402
+from rlscope.capture import ending, releases  # noqa: E402
 
 __all__ = ["recorder"]
 
 
 def _note_end() -> None:
-    from rlscope.capture import releases
-
     ending.note()
     releases.note()
     if hasattr(sys, "last_type"):

@@ -14,12 +14,12 @@ _OURS = "rlscope"
 
 
 def note() -> None:
-    """Called as one of the last exit functions."""
+    """Called as one of the last exit functions. Imports nothing: that would be an operation of the
+    program."""
     try:
-        if found := _releases():
-            import json  # 3 ms, in processes with libraries only
-
-            runtime.metadata(METADATA, json.dumps(sorted(found)[:_MOST]))
+        if found := sorted(_releases())[:_MOST]:
+            rows = ", ".join(f'["{name}", "{release}"]' for name, release in found)
+            runtime.metadata(METADATA, f"[{rows}]")
     except Exception:  # whatever the program stored in sys.modules
         return
 
@@ -31,11 +31,18 @@ def _releases() -> "list[tuple[str, str]]":
         if not _is_library(name) or not isinstance(module, type(sys)):
             continue
         release = vars(module).get("__version__")
-        if isinstance(release, str) and 0 < len(release) <= _LONGEST:
+        if isinstance(release, str) and _is_plain(release):
             found.append((name, str(release)))
     return found
 
 
 def _is_library(name: str) -> bool:
     own = name in sys.stdlib_module_names or name == _OURS
-    return not own and "." not in name and not name.startswith("_")
+    return name.isidentifier() and name.isascii() and not own and not name.startswith("_")
+
+
+def _is_plain(release: str) -> bool:
+    """Whether it is as PEP 440 has it, about."""
+    return 0 < len(release) <= _LONGEST and all(
+        each.isascii() and (each.isalnum() or each in ".+-_!") for each in release
+    )
