@@ -193,13 +193,14 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
     script = _STABLE_BASELINES3.format(path=str(Path(directory).parent / "model"))
     found = names(record(directory, begin + script, timeout=300))
     counts = {name: found.count(name) for name in set(found) - {"import"}}
-    assert counts.pop("replay") in range(36, 41)
     assert counts == {
-        # As without a callback, in test_automatic_libraries.py, and so are replays.
+        # As without a callback, in test_automatic_libraries.py. A draw and the buffer's call that
+        # follows it are one stretch of replay here.
         "simulation": 33,
         "inference": 32,
         "advantage": 2,
         "backprop": 4,
+        "replay": 36,
         "evaluation": 4,
         "saving": 2,
         "loading": 2,

@@ -89,6 +89,8 @@ void Track::BeginDraw() {
   if (!keeps) {
     resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
     converts_ = has_key_ = false;
+    // A rollout may be over: what holds its batch may get the memory of its last observation.
+    observation_.NoteConverted(nullptr);
   }
   ResolveAndRun(resolve, kAutoTail);
   expects_ = Expects::kDrawn;
