@@ -8,7 +8,7 @@ left out.
 
 A share is of the time in which a line is the innermost one of the program's own code, while nothing
 is being imported. py-spy reads the main thread, asleep or not, while it stops the process: with
---nonblocking it misses most of the stacks that change fast. It stops one thread after the other, so
+--nonblocking it misses many stacks that change fast. It stops one thread after the other, so
 PyTorch gets no team of threads, which would wait for each other. Target: the same five lines lead,
 and their shares differ by 3 points at most. Two readers that are both right
 differ by chance: what is printed as `chance` is two standard errors of the largest difference. A
