@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -208,11 +209,18 @@ def recording(traced: TracedPython, directory: str) -> Iterator[subprocess.Popen
         yield prof
 
 
+def remove(directory: str) -> None:
+    """Remove a directory in which a process may make a file meanwhile."""
+    while os.path.exists(directory):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(directory)
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_a_directory_that_was_removed(
     recording: subprocess.Popen[str], directory: str, again: bool
 ) -> None:
-    shutil.rmtree(directory)
+    remove(directory)
     if again:
         os.mkdir(directory)
     assert recording.stderr is not None
