@@ -35,7 +35,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PLANTED))
-    parser.add_argument("--rounds", type=int, default=3, help="plain runs of each twin")
+    parser.add_argument("--rounds", type=int, default=3, help="plain runs of each twin, at least")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page that gets the rows")
     parser.add_argument("--keep", type=Path, help="keep the runs in this folder")
     parser.add_argument("--note", default="", help="a sentence on the machine, for the page")
