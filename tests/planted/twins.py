@@ -24,7 +24,7 @@ _LITTLE = 0.05
 # Runs of a twin go on until its two shortest are this close, or until there are so many. A machine
 # that others use is slow at times, for seconds.
 _CLOSE = 1.03
-_MOST_ROUNDS = 12
+_MOST_ROUNDS = 8
 
 
 @dataclass(frozen=True)
