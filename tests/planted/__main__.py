@@ -3,7 +3,7 @@
     python tests/planted                        docs/reference/planted.md, anew
     python tests/planted step_journal           some programs; the others keep their rows
 
-Both twins run in turn, as they are, and once each under rls-prof. The table compares what the first
+Both twins run in turn, as they are, and then each under rls-prof. The table compares what the first
 finding promises with the difference of the twins. If --keep names a folder with runs of a program,
 they are not made again.
 """
