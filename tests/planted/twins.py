@@ -99,31 +99,41 @@ def measure(program: str, folder: Path, rounds: int) -> Twins:
     twins: dict[str, Sequence[str]] = {"planted": (), "mended": PLANTED[program].mended}
     times = folder / f"{program}.json"
     seconds: dict[str, list[float]] = {name: [] for name in twins}
+    recorded_s = dict.fromkeys(twins, float("inf"))
     if times.exists():
-        seconds = json.loads(times.read_text())
-    for name, arguments in _turns(twins, seconds, rounds):
+        seconds, recorded_s = json.loads(times.read_text())
+    for name, arguments in _turns(twins, seconds, rounds, recorded_s):
         seconds[name].append(_plain(program, arguments, folder))
-    times.write_text(json.dumps(seconds))
-    found = {
-        name: _findings(_recorded(program, name, arguments, folder, min(seconds[name])))
-        for name, arguments in twins.items()
-    }
+    for name, arguments in twins.items():
+        if not _trace(folder, program, name).exists():
+            recorded_s[name] = _record(program, name, arguments, folder, min(seconds[name]))
+    for name, arguments in _turns(twins, seconds, rounds, recorded_s):
+        seconds[name].append(_plain(program, arguments, folder))
+    times.write_text(json.dumps((seconds, recorded_s)))
+    found = {name: _findings(_trace(folder, program, name)) for name in twins}
     return Twins(program, seconds["planted"], seconds["mended"], found["planted"], found["mended"])
 
 
 def _turns(
-    twins: Mapping[str, Sequence[str]], seconds: Mapping[str, Sequence[float]], rounds: int
+    twins: Mapping[str, Sequence[str]],
+    seconds: Mapping[str, Sequence[float]],
+    rounds: int,
+    recorded_s: Mapping[str, float],
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """The twins in turn, until both have so many runs and are settled."""
-    while min(map(len, seconds.values())) < rounds or not all(map(_is_settled, seconds.values())):
+    """The twins in turn, until both have so many plain runs and are settled."""
+    while any(
+        len(runs) < rounds or not _is_settled(runs, recorded_s[name])
+        for name, runs in seconds.items()
+    ):
         if max(map(len, seconds.values())) >= _MOST_ROUNDS:
             return
         yield from twins.items()
 
 
-def _is_settled(seconds: Sequence[float]) -> bool:
+def _is_settled(seconds: Sequence[float], recorded_s: float) -> bool:
+    """No recorded run was shorter, either."""
     shortest, *others = sorted(seconds)
-    return bool(others) and others[0] <= _CLOSE * shortest
+    return bool(others) and others[0] <= _CLOSE * shortest and shortest <= recorded_s
 
 
 def _plain(program: str, arguments: Sequence[str], folder: Path) -> float:
@@ -134,29 +144,31 @@ def _loop_s(output: str) -> float:
     return float(next(line for line in output.splitlines() if line.startswith(_SAID))[len(_SAID) :])
 
 
-def _recorded(
+def _trace(folder: Path, program: str, twin: str) -> Path:
+    return folder / f"{program}-{twin}"
+
+
+def _record(
     program: str, twin: str, arguments: Sequence[str], folder: Path, shortest_s: float
-) -> Path:
-    """The trace of a twin: of several recordings the one with the shortest loop."""
-    directory = folder / f"{program}-{twin}"
-    if directory.exists():
-        return directory
+) -> float:
+    """Makes the trace of a twin: of several recordings the one with the shortest loop, which is the
+    answer."""
     best_s = float("inf")
     for number in range(_MOST_RECORDED):
         made = folder / f"{program}-{twin}-{number}"
-        prof = (sys.executable, "-m", "rlscope", "prof", "--quiet", "--no-report")
         shutil.rmtree(made, ignore_errors=True)  # of a measurement that was broken off
+        prof = (sys.executable, "-m", "rlscope", "prof", "--quiet", "--no-report")
         command = [*prof, "-o", str(made), *_command(program, arguments)]
         recorded_s = _loop_s(_run(program, command, folder))
         if recorded_s < best_s:
             best_s = recorded_s
-            shutil.rmtree(directory, ignore_errors=True)
-            made.rename(directory)
+            shutil.rmtree(_trace(folder, program, twin), ignore_errors=True)
+            made.rename(_trace(folder, program, twin))
         else:
             shutil.rmtree(made)
         if best_s <= _CLOSE_RECORDED * shortest_s:
             break
-    return directory
+    return best_s
 
 
 def _command(program: str, arguments: Sequence[str]) -> list[str]:
