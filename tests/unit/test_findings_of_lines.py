@@ -306,6 +306,22 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
 
 
+def test_the_conversion_before_a_forward_is_no_entry_of_its_own():
+    instances = [
+        {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}
+        for step in range(1000)
+        for at, self_ns in ((2 * step, 2), (2 * step + 1, 3000))
+    ]
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        text=ACTING,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+        operation_instance=instances,
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert finding.title == "inference calls the network 8 times in a row"
+
+
 @pytest.mark.parametrize(("advantage_ns", "lines"), [(SECOND // 4, [3]), (SECOND, [])])
 def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
     advantage_ns, lines
