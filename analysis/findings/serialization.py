@@ -30,9 +30,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
-        if not finding_verdicts.are_messages_large(pickled_ns, loop.loop_ns):
-            continue
         moved_ns = row["pickled_ns"] + max(row["wait_ns"] - row["work_ns"], 0)
+        if not finding_verdicts.are_messages_large(min(pickled_ns, moved_ns), loop.loop_ns):
+            continue
+        most_ns = row["pickled_ns"] + max(row["wait_ns"] - row["work_ns"] / 2, 0)
         messages = row["messages"]
         found = lines.operation_lines(
             trace,
@@ -44,15 +45,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         yield Finding(
             title=f"messages between processes take {duration(moved_ns)}",
             evidence=f"Pickling takes {duration(pickled_ns)}, and the loop waits "
-            f"{duration(row['wait_ns'])} for {count(messages)} messages, in which environments "
-            f"step for {duration(row['work_ns'])}.",
+            f"{duration(row['wait_ns'])} for {count(messages)} messages, while their sender works "
+            f"for {duration(row['work_ns'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Put observations into memory that the processes share (multiprocessing."
             "shared_memory, AsyncVectorEnv(shared_memory=True)).",
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
-            price=Price(moved_ns, 0.7 * moved_ns, row["pickled_ns"] + row["wait_ns"]).less(
-                _SIGNAL.times(messages)
-            ),
+            price=Price(moved_ns, 0.7 * moved_ns, most_ns).less(_SIGNAL.times(messages)),
             operation=None if row["operation"] == "(none)" else row["operation"],
             **lines.place_of(found),
         )

@@ -174,6 +174,8 @@ def messages(
     pickled_ns: int = SECOND,
     wait_ns: int = 4 * SECOND,
     work_ns: int = SECOND,
+    work: str = "simulation",
+    slept_ns: int = 0,
     receives_ns: int = 0,
     text: str = "",
 ):
@@ -185,8 +187,9 @@ def messages(
         Time("(none)", "wait", receives_ns, 3),
         text=text,
         process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
-        more_breakdown=[share(1, "simulation", "python", work_ns, stage="whole")],
+        more_breakdown=[share(1, work, "python", work_ns, stage="whole")],
         wait=[
+            {"process_id": 1, "kind": "sleep", "self_ns": slept_ns},
             {
                 **wait,
                 "operation": "(none)",
@@ -194,7 +197,7 @@ def messages(
                 "count": 1000,
                 "duration_ns": wait_ns,
                 "self_ns": wait_ns,
-            }
+            },
         ],
         native_call=[
             {**pickling, "process_id": 1, "function": "pickle:Pickler.dump"}
@@ -227,10 +230,22 @@ def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
 
 
-def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
-    (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"work_ns": 4 * SECOND},
+        {"work_ns": SECOND, "slept_ns": 3 * SECOND},  # a device that takes its time
+        {"work_ns": 5 * SECOND, "work": "(none)"},  # a loader: its pickling is no work
+    ],
+)
+def test_a_loop_that_waits_for_the_work_itself_wins_nothing(sender):
+    assert found(serialization.RULE, messages(**sender)) == []
+
+
+def test_the_pickling_of_a_loader_is_none_of_its_work():
+    (finding,) = found(serialization.RULE, messages(work_ns=2 * SECOND, work="(none)"))
     assert finding.price is not None
-    assert finding.price.low_ns <= 0
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
 
 
 # ---- programs ------------------------------------------------------------------------------------
