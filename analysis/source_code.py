@@ -51,6 +51,24 @@ class Source:
                 found = isinstance(node, _COMPREHENSIONS)
         return found
 
+    def steps_through(self, line: int) -> bool:
+        """Whether the innermost loop around a line is a comprehension that goes through items one
+        by one. One that indexes each with a variable, as in column[rows] for each column, gathers
+        many at a time."""
+        loop = None
+        for node in self._around(line):
+            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                loop = node
+        if not isinstance(loop, _COMPREHENSIONS):
+            return False
+        looped = _looped_names(loop)
+        return not any(
+            isinstance(node, ast.Subscript)
+            and _variables([node.value]) & looped
+            and _variables([node.slice]) - looped
+            for node in ast.walk(loop)
+        )
+
     def is_under(self, line: int, names: Container[str]) -> bool:
         """Whether a line is in a function that one of them decorates, or in a `with` of one."""
         for node in self._around(line):

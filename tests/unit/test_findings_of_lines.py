@@ -262,6 +262,26 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
 
 
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("return np.array([each.reward for each in drawn])", [3]),
+        ("return [memory[place] for place in places]", [3]),
+        ("return [np.array(field) for field in zip(*drawn)]", [3]),
+        ("return [column[rows] for column in columns]", []),  # all rows at once
+        ("return memory[rows]", []),
+    ],
+)
+def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: list[int]):
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 3),
+        Time("replay", "python", 2 * SECOND, 8),
+        entries={"replay": 1000},
+        text=f"import numpy as np\ndef draw(drawn):\n    {line}\n",
+    )
+    assert [each.line for each in found(python_replay.RULE, trace)] == lines
+
+
 def test_replay_that_copies_large_rows_is_not():
     assert found(python_replay.RULE, replay(SECOND // 2, 3 * SECOND)) == []
 

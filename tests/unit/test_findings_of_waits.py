@@ -42,6 +42,19 @@ def test_a_loop_that_waits_for_the_disk_is_named():
     assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
 
 
+def test_code_after_shorter_waits_takes_less_longer():
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=30_000))
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND + 30_000 * 10_000  # 100 of 250 us
+
+
+def test_a_finding_takes_no_more_than_the_loop():
+    beside = Time("(none)", "python", SECOND, 2)
+    text = "def note(row):\n    file.write(row)\n\n    os.fsync(file)\n"
+    (finding,) = found(disk_wait.RULE, logging(9 * SECOND, beside, text=text))
+    assert finding.title == "writing to the disk takes 100.0 % of the loop"
+
+
 def test_code_after_brief_waits_finds_its_caches():
     (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=100_000))
     assert finding.price is not None
