@@ -177,12 +177,12 @@ class Source:
         for node in self._around(line):
             if isinstance(node, ast.Assign):
                 targets = {ast.unparse(target) for target in node.targets}
-                for call in ast.walk(node.value):
-                    if isinstance(call, ast.Call) and _name_of(call.func) in functions:
-                        parts = (part for given in call.args for part in ast.walk(given))
-                        read = (part for part in parts if isinstance(part, ast.expr))
-                        if any(ast.unparse(part) in targets for part in read):
-                            return _name_of(call.func)
+                call = _made_by(node.value)
+                if call is not None and _name_of(call.func) in functions:
+                    parts = (part for given in call.args for part in ast.walk(given))
+                    read = (part for part in parts if isinstance(part, ast.expr))
+                    if any(ast.unparse(part) in targets for part in read):
+                        return _name_of(call.func)
         return None
 
     def _around(self, line: int) -> Iterator[ast.AST]:
@@ -239,8 +239,10 @@ def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) 
     if place is None:
         return None
     rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
-    # The loop's own line has the time of what is called in each pass, as all callers have.
-    inside = [row for row in rows.to_dicts() if place[0] < row["line"] <= place[1]]
+    # The loop's own line has the time of what is called in each pass, as all callers have. A loop
+    # of one line has no other.
+    first = place[0] if place[0] == place[1] else place[0] + 1
+    inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
     own_ns = _by_line(row for row in inside if row["operation"] == operation)
     others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
     if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
@@ -256,6 +258,22 @@ def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
     for row in rows:
         found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
     return found
+
+
+def _made_by(value: ast.expr) -> ast.Call | None:
+    """The call that makes a value, if the rest only takes a part of that, or converts it:
+    cat([x, y])[-100:].float()."""
+    while True:
+        if isinstance(value, ast.Subscript):
+            value = value.value
+        elif not isinstance(value, ast.Call):
+            return None
+        elif isinstance(value.func, ast.Attribute) and isinstance(
+            value.func.value, (ast.Call, ast.Subscript)
+        ):
+            value = value.func.value
+        else:
+            return value
 
 
 def _looped_names(loop: ast.AST) -> set[str]:

@@ -217,6 +217,7 @@ def copying(line: str, duration_ns: int = 3 * SECOND):
     [
         "self.frames = np.concatenate([self.frames[1:], frame[None]])",
         "buffer = torch.cat((buffer, rows))",
+        "buffer = torch.cat([buffer, rows])[-100:].float()",
         "history[key] = np.roll(history[key], -1)",
         "seen = np.append(seen, value)",
     ],
@@ -232,6 +233,8 @@ def test_a_buffer_that_is_made_anew_of_itself_is_named(line):
         "batch = np.concatenate([first, second])",
         "frames[at] = frame",
         "frames = process(frames)",
+        "state = state + model(torch.cat([state, action], 1))",  # the input of a network
+        "state = model(torch.cat([state, action], 1))",
         "this is no Python",
     ],
 )
@@ -377,6 +380,19 @@ def test_a_loop_around_a_function_that_calls_the_network_is_one():
     )
     (finding,) = found(single_inference.RULE, trace)
     assert (finding.file, finding.line) == (FILE, 5)
+
+
+def test_a_comprehension_of_episodes_is_none():
+    """Its function steps an environment. The network's two layers are the same function."""
+    text = "scores = [episode(each) for each in noise]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 1, ((FILE, "episode"), MODULE)),
+        Time("simulation", "python", SECOND, 1, ((FILE, "episode"),)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 2000, 3 * SECOND)],
+    )
+    assert found(single_inference.RULE, trace) == []
 
 
 @pytest.mark.parametrize(
