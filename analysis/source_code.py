@@ -129,7 +129,7 @@ class Source:
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
-        loops over, as in layer(x) for each layer."""
+        loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
         loop: ast.AST | None = None
         for node in self._around(line):
             if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
@@ -140,7 +140,7 @@ class Source:
         for node in self._around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-            if isinstance(node, ast.expr) and any(_name_of(each.func) in looped for each in calls):
+            if isinstance(node, ast.expr) and any(_is_one_of(each.func, looped) for each in calls):
                 return True
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -274,6 +274,13 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             value = value.func.value
         else:
             return value
+
+
+def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
+    """Whether a function is a variable of a loop, or an entry by one."""
+    if isinstance(function, ast.Subscript):
+        return bool(_variables([function.slice]) & looped)
+    return _name_of(function) in looped
 
 
 def _looped_names(loop: ast.AST) -> set[str]:

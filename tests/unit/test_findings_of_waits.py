@@ -183,23 +183,27 @@ def test_a_loop_that_collects_nothing_gets_no_advice():
 
 
 def messages(
-    *,
+    *others: Time,
     pickled_ns: int = SECOND,
     wait_ns: int = 4 * SECOND,
     work_ns: int = SECOND,
     work: str = "simulation",
     slept_ns: int = 0,
     receives_ns: int = 0,
+    reason: str = "process",
     text: str = "",
 ):
     """A worker pickles 1,000 messages, for which the loop waits."""
     pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
     wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
+    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
     return loop_rows(
         Time("(none)", "wait", wait_ns - receives_ns, 4),
         Time("(none)", "wait", receives_ns, 3),
+        *others,
         text=text,
         process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
+        idle=[{**state, "reason": reason, "duration_ns": wait_ns}],
         more_breakdown=[share(1, work, "python", work_ns, stage="whole")],
         wait=[
             {"process_id": 1, "kind": "sleep", "self_ns": slept_ns},
@@ -239,6 +243,16 @@ def test_the_line_is_the_one_that_takes_messages():
     assert finding.line == 3
 
 
+def test_reading_a_message_takes_longer_than_pickling_it():
+    text = "\n\npipe.recv()\npipe.send(1)\n"
+    reading = Time("(none)", "python", SECOND, 3)
+    sending = Time("(none)", "python", SECOND, 4)
+    trace = messages(reading, sending, receives_ns=SECOND, text=text)
+    (finding,) = found(serialization.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(5 * SECOND - SECOND - 1000 * 100_000)
+
+
 def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
 
@@ -249,6 +263,7 @@ def test_small_messages_are_not():
         {"work_ns": 4 * SECOND},
         {"work_ns": SECOND, "slept_ns": 3 * SECOND},  # a device that takes its time
         {"work_ns": 5 * SECOND, "work": "(none)"},  # a loader: its pickling is no work
+        {"reason": "thread"},  # a thread beside the loop takes the messages
     ],
 )
 def test_a_loop_that_waits_for_the_work_itself_wins_nothing(sender):

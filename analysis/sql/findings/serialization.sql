@@ -1,14 +1,20 @@
 -- Messages between a process ($process_id) and those that it waits for, in its training loop.
 --   pickled_ns     its own pickling; peer_pickled_ns: of the peer that pickles longest
 --   messages       of that peer
---   wait_ns        time in which the process waits for peers at pipes and sockets
+--   wait_ns        time of the loop in which it waits for processes, and for nothing else
 --   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
 --                  none, all that it does but pickling. Without its waits, but for those for time
 --   operation      in which it waits longest
-WITH _wait AS (
-  SELECT operation, SUM(self_ns) AS wait_ns FROM wait
+WITH _message AS (
+  SELECT operation, SUM(self_ns) AS self_ns FROM wait
   WHERE process_id = $process_id AND stage = 'loop' AND kind IN ('pipe', 'socket')
   GROUP BY operation
+), _state AS (
+  SELECT operation, SUM(duration_ns) AS waited_ns FROM idle
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'process'
+  GROUP BY operation
+), _wait AS (  -- threads beside the loop wait for messages, too
+  SELECT operation, LEAST(self_ns, waited_ns) AS wait_ns FROM _message JOIN _state USING (operation)
 ), _peer AS (
   SELECT DISTINCT peer_process_id AS process_id FROM wait_peer
   WHERE process_id = $process_id AND kind IN ('pipe', 'socket')
@@ -30,7 +36,7 @@ WITH _wait AS (
 ), _work AS (
   SELECT MAX(own_ns + COALESCE(slept_ns, 0)) AS work_ns FROM _own LEFT JOIN _sleep USING (process_id)
 )
-SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
+SELECT $process_id AS process_id, ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
   COALESCE((SELECT CAST(pickled_ns AS BIGINT) FROM _pickle WHERE process_id = $process_id), 0) AS pickled_ns,
   CAST(COALESCE(ANY_VALUE(peer_pickled_ns), 0) AS BIGINT) AS peer_pickled_ns,
   CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,
