@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Frames below this share of the loops are merged.
 _LEAST_SHARE = 0.001
+# Lines that lead to less of the time between operations are no row of it.
+_LEAST_BETWEEN = 0.1
 
 
 def hot_lines(trace: Trace, *, lines: int) -> Table:
@@ -42,6 +44,13 @@ def inner_lines(trace: Trace, *, rows: int) -> Table:
     """function, file, line, is_own, self_ns, self_corrected_ns (None: no cost is known), loop_ns:
     the lines in which most time was spent, those of libraries too."""
     return statement.run(trace, "inner_line", rows=rows)
+
+
+def between_lines(trace: Trace, *, rows: int, least_share: float = _LEAST_BETWEEN) -> Table:
+    """function, file, line, text (None: not kept), own_ns and the ends of its interval, loop_ns:
+    the lines that lead to most time between operations, those of libraries too. Each time is of
+    the innermost line that leads to so large a share of it."""
+    return statement.run(trace, "between_line", rows=rows, least_share=least_share)
 
 
 def backward_lines(trace: Trace, *, rows: int) -> Table:

@@ -51,6 +51,24 @@ class Source:
                 found = isinstance(node, _COMPREHENSIONS)
         return found
 
+    def steps_through(self, line: int) -> bool:
+        """Whether the innermost loop around a line is a comprehension that goes through items one
+        by one. One that indexes each with a variable, as in column[rows] for each column, gathers
+        many at a time."""
+        loop = None
+        for node in self._around(line):
+            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+                loop = node
+        if not isinstance(loop, _COMPREHENSIONS):
+            return False
+        looped = _looped_names(loop)
+        return not any(
+            isinstance(node, ast.Subscript)
+            and _variables([node.value]) & looped
+            and _variables([node.slice]) - looped
+            for node in ast.walk(loop)
+        )
+
     def is_under(self, line: int, names: Container[str]) -> bool:
         """Whether a line is in a function that one of them decorates, or in a `with` of one."""
         for node in self._around(line):
@@ -111,7 +129,7 @@ class Source:
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
-        loops over, as in layer(x) for each layer."""
+        loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
         loop: ast.AST | None = None
         for node in self._around(line):
             if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
@@ -122,7 +140,7 @@ class Source:
         for node in self._around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-            if isinstance(node, ast.expr) and any(_name_of(each.func) in looped for each in calls):
+            if isinstance(node, ast.expr) and any(_is_one_of(each.func, looped) for each in calls):
                 return True
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -159,12 +177,12 @@ class Source:
         for node in self._around(line):
             if isinstance(node, ast.Assign):
                 targets = {ast.unparse(target) for target in node.targets}
-                for call in ast.walk(node.value):
-                    if isinstance(call, ast.Call) and _name_of(call.func) in functions:
-                        parts = (part for given in call.args for part in ast.walk(given))
-                        read = (part for part in parts if isinstance(part, ast.expr))
-                        if any(ast.unparse(part) in targets for part in read):
-                            return _name_of(call.func)
+                call = _made_by(node.value)
+                if call is not None and _name_of(call.func) in functions:
+                    parts = (part for given in call.args for part in ast.walk(given))
+                    read = (part for part in parts if isinstance(part, ast.expr))
+                    if any(ast.unparse(part) in targets for part in read):
+                        return _name_of(call.func)
         return None
 
     def _around(self, line: int) -> Iterator[ast.AST]:
@@ -221,8 +239,10 @@ def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) 
     if place is None:
         return None
     rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
-    # The loop's own line has the time of what is called in each pass, as all callers have.
-    inside = [row for row in rows.to_dicts() if place[0] < row["line"] <= place[1]]
+    # The loop's own line has the time of what is called in each pass, as all callers have. A loop
+    # of one line has no other.
+    first = place[0] if place[0] == place[1] else place[0] + 1
+    inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
     own_ns = _by_line(row for row in inside if row["operation"] == operation)
     others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
     if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
@@ -238,6 +258,29 @@ def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
     for row in rows:
         found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
     return found
+
+
+def _made_by(value: ast.expr) -> ast.Call | None:
+    """The call that makes a value, if the rest only takes a part of that, or converts it:
+    cat([x, y])[-100:].float()."""
+    while True:
+        if isinstance(value, ast.Subscript):
+            value = value.value
+        elif not isinstance(value, ast.Call):
+            return None
+        elif isinstance(value.func, ast.Attribute) and isinstance(
+            value.func.value, (ast.Call, ast.Subscript)
+        ):
+            value = value.func.value
+        else:
+            return value
+
+
+def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
+    """Whether a function is a variable of a loop, or an entry by one."""
+    if isinstance(function, ast.Subscript):
+        return bool(_variables([function.slice]) & looped)
+    return _name_of(function) in looped
 
 
 def _looped_names(loop: ast.AST) -> set[str]:

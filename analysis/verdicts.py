@@ -31,6 +31,7 @@ _NOTABLE_OTHERS = 10
 _MOST = 0.5
 # Shares of the training loops.
 _NOTABLE_BETWEEN = 0.2
+_TOLD_BETWEEN = 0.1
 _NOTABLE_WAITING = 0.01
 _NOTABLE_PAUSES = 0.01
 _NAMED_GROUP = 0.001
@@ -66,6 +67,7 @@ _NOTABLE_UNRECORDED = 0.1
 _NOTABLE_IMPORTS = 0.1
 # Share of the loops that a line of source takes at least; how wide its interval is, by its share.
 _NAMED_LINE = 0.05
+_NAMED_BETWEEN = 0.005
 _WIDE_INTERVAL = 0.2
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
@@ -152,6 +154,13 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
     """Whether much of the loop lies between operations, and is no wait."""
     between_ns = facts["between_ns"] - waiting_between_ns(times)
     return bool(between_ns > _NOTABLE_BETWEEN * facts["span_ns"])
+
+
+def is_between_told(pauses: Rows, facts: Row) -> bool:
+    """Whether the time between operations, of rows of `between_operation`, is so much that one
+    screen says where it is."""
+    known_ns = sum(row["duration_ns"] for row in pauses if row["why"] is None)
+    return bool(known_ns > _TOLD_BETWEEN * facts["span_ns"])
 
 
 def is_running(processes: Iterable[Row]) -> bool:
@@ -394,6 +403,11 @@ def is_line_named(own_low_ns: float, loop_ns: float) -> bool:
     """Whether a line takes so much of the loops, by the lower end of its interval, that the
     headline names it."""
     return own_low_ns >= _NAMED_LINE * loop_ns
+
+
+def is_line_between_named(own_low_ns: float, loop_ns: float) -> bool:
+    """Whether a line surely leads to a notable part of the time between operations."""
+    return own_low_ns >= _NAMED_BETWEEN * loop_ns
 
 
 def is_line_costly(own_ns: float, loop_ns: float) -> bool:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/disk_wait"
 # By how much longer the code after a wait takes: it finds the caches cold, and the CPU asleep.
+# After waits that are shorter than this, that is less.
 _WAKING = Price(25_000, 0, 50_000)
+_LONG_NS = 250_000
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -28,7 +30,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         wait_ns = row["wait_ns"]
         beside = _written(trace, loop, row)
         price = Price(wait_ns, 0.9 * wait_ns, wait_ns).plus(beside)
-        price = price.plus(_WAKING.times(row["sleeps"]))
+        price = price.plus(_waking(row)).within(loop.loop_ns)
         yield Finding(
             title=f"writing to the disk takes {share(price.saving_ns, loop.loop_ns)} of the loop",
             evidence=f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of "
@@ -43,6 +45,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=row["file"],
             line=row["line"],
         )
+
+
+def _waking(row: Mapping[str, Any]) -> Price:
+    """What else the code after all waits takes."""
+    mean_ns = row["wait_ns"] / row["count"]
+    return _WAKING.times(row["sleeps"] * min(mean_ns / _LONG_NS, 1))
 
 
 def _written(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> Price:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
 from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.prices import Price
+from rlscope.analysis.prices import Price, of_estimate
 from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import SIMULATION, group_of
 
@@ -30,32 +30,49 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
-        if not finding_verdicts.are_messages_large(pickled_ns, loop.loop_ns):
+        waiting = _lines(trace, row, "wait")
+        reading = _reading(trace, row, waiting)
+        moved_ns = reading.saving_ns + max(row["wait_ns"] - row["work_ns"], 0)
+        if not finding_verdicts.are_messages_large(min(pickled_ns, moved_ns), loop.loop_ns):
             continue
-        moved_ns = row["pickled_ns"] + max(row["wait_ns"] - row["work_ns"], 0)
         messages = row["messages"]
-        found = lines.operation_lines(
-            trace,
-            process_id=loop.process_id,
-            operation=row["operation"],
-            layers=("wait",),
-        )
-        found.sort(key=lambda line: not _receives(trace, line))
+        waiting.sort(key=lambda line: not _receives(trace, line))
         yield Finding(
             title=f"messages between processes take {duration(moved_ns)}",
             evidence=f"Pickling takes {duration(pickled_ns)}, and the loop waits "
-            f"{duration(row['wait_ns'])} for {count(messages)} messages, in which environments "
-            f"step for {duration(row['work_ns'])}.",
+            f"{duration(row['wait_ns'])} for {count(messages)} messages, while their sender works "
+            f"for {duration(row['work_ns'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Put observations into memory that the processes share (multiprocessing."
             "shared_memory, AsyncVectorEnv(shared_memory=True)).",
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
-            price=Price(moved_ns, 0.7 * moved_ns, row["pickled_ns"] + row["wait_ns"]).less(
-                _SIGNAL.times(messages)
-            ),
+            price=reading.plus(_waits(row)).less(_SIGNAL.times(messages)),
             operation=None if row["operation"] == "(none)" else row["operation"],
-            **lines.place_of(found),
+            **lines.place_of(waiting),
         )
+
+
+def _lines(trace: Trace, row: Mapping[str, Any], layer: str) -> list[dict[str, Any]]:
+    """The program's own lines by their time in the operation, in a layer."""
+    asked = {"process_id": row["process_id"], "operation": row["operation"]}
+    return lines.operation_lines(trace, **asked, layers=(layer,))
+
+
+def _reading(trace: Trace, row: Mapping[str, Any], waiting: Sequence[Mapping[str, Any]]) -> Price:
+    """Python's time at lines that take messages, and wait for them: reading takes longer than
+    pickling."""
+    places = {(line["file"], line["line"]) for line in waiting if _receives(trace, line)}
+    price = Price(0, 0, 0)
+    for line in _lines(trace, row, "python"):
+        if (line["file"], line["line"]) in places:
+            price = price.plus(of_estimate(line))
+    return price.at_least(row["pickled_ns"])
+
+
+def _waits(row: Mapping[str, Any]) -> Price:
+    """Waits for messages but for the work of who sends them."""
+    waits_ns = max(row["wait_ns"] - row["work_ns"], 0)
+    return Price(waits_ns, 0.7 * waits_ns, max(row["wait_ns"] - row["work_ns"] / 2, 0))
 
 
 def _receives(trace: Trace, line: Mapping[str, Any]) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/repeated_call"
 _CALLING = "findings/calling_line"
+# Share of the time of functions that are called less often than the network is.
+_CALLED_LESS = 0.1
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -75,15 +77,15 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
 
 
 def _calls_in_a_row(rows: Sequence[Mapping[str, Any]]) -> float:
-    """How often an entry calls the functions that take half of the time, at least."""
-    half_ns = sum(row["duration_ns"] for row in rows) / 2
-    fewest, passed_ns = float("inf"), 0
-    for row in rows:
-        fewest = min(fewest, row["calls"] / max(row["entries"], 1))
-        passed_ns += row["duration_ns"]
-        if passed_ns >= half_ns:
-            break
-    return 0.0 if not rows else fewest
+    """How often an entry calls the network: as often as all functions are called, but for those of
+    a tenth of the time. A network has many layers, and converts its result once."""
+    rest_ns = _CALLED_LESS * sum(row["duration_ns"] for row in rows)
+    often = sorted((row["calls"] / max(row["entries"], 1), row["duration_ns"]) for row in rows)
+    for calls, duration_ns in often:
+        rest_ns -= duration_ns
+        if rest_ns < 0:
+            return float(calls)
+    return 0.0
 
 
 RULE = Rule(_find)

@@ -237,7 +237,8 @@ def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
     yield from _minor(filter(None, others))
     yield from _states(operations.state_time(trace, operations=0, processes=0).to_dicts())
     pauses = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
-    yield from _between(known.times, known.facts, pauses, known.waited)
+    between = lines.between_lines(trace, rows=limits.ROWS).to_dicts()
+    yield from _between(known, pauses, line_sentences.between(between))
 
 
 def _left_out(trace: Trace, known: _Known) -> Iterator[Detail]:
@@ -399,23 +400,27 @@ def _states(states: Rows) -> Iterable[Detail]:
         yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _between(times: Rows, facts: dict[str, Any], pauses: Rows, waited: Rows) -> Iterable[Detail]:
+def _between(known: _Known, pauses: Rows, hottest: str) -> Iterable[Detail]:
     """What the time between operations lies between; that it is much, where the first sentence
     does not say so."""
-    known = verdicts.are_pauses_notable(pauses, facts)
-    where = loop_sentences.pauses(pauses) if known else ""
+    times, facts, waited = known.times, known.facts, known.waited
+    is_known = verdicts.are_pauses_notable(pauses, facts)
+    where = loop_sentences.pauses(pauses) if is_known else ""
     is_largest = verdicts.subject(times, facts) is Subject.LARGEST
     if is_largest and verdicts.is_between_notable(times, facts):
         between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
         yield Detail(
             f"{units.share(between_ns, facts['span_ns'])} of the time lies between operations, "
             f"where nothing is annotated{': ' if where else ''}{where}."
-            f"{loop_sentences.waits_of_pauses(times, waited)}",
+            f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}",
             warning=True,
         )
     elif where:
         waits_said = loop_sentences.waits_of_pauses(times, waited) if is_largest else ""
-        yield Detail(f"Between operations: {where}.{waits_said}", minor=True)
+        yield Detail(
+            f"Between operations: {where}.{hottest}{waits_said}",
+            minor=not verdicts.is_between_told(pauses, facts),
+        )
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:

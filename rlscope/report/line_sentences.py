@@ -11,6 +11,8 @@ from rlscope.report import limits, source_names, units
 Rows = Sequence[dict[str, Any]]
 
 _TEXT_CHARACTERS = 60
+# Lines between operations that are named.
+_BETWEEN = 3
 
 
 def hottest(rows: Rows, whole: str) -> list[str]:
@@ -25,6 +27,18 @@ def hottest(rows: Rows, whole: str) -> list[str]:
     code = f" (`{text(rows[0])}`)" if text(rows[0]) else ""
     share = units.share(rows[0]["own_ns"], rows[0]["loop_ns"])
     return [f"The hottest line is {_places(rows)[0]}{code}: {share} of {whole}."]
+
+
+def between(rows: Rows) -> str:
+    """Rows of `between_lines`: " Its hottest lines, as shares of the loop: train (ppo.py:90) 4.1 %,
+    ...". Too little is known: "".
+    """
+    named = [
+        f"{units.label(row['function'])} ({place}) {_share(row)}"
+        for row, place in zip(rows, _places(rows), strict=True)
+        if verdicts.is_line_between_named(row["own_low_ns"], row["loop_ns"])
+    ][:_BETWEEN]
+    return f" Its hottest lines, as shares of the loop: {', '.join(named)}." if named else ""
 
 
 def listed(rows: Rows) -> list[tuple[str, str, str]]:

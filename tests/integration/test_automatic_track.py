@@ -165,7 +165,8 @@ CALLS = dict(
     T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
-runtime.watch("simulation", lambda: None)()  # there is an environment
+if {environment}:
+    runtime.watch("simulation", lambda: None)()
 for program in json.loads({programs!r}):
     run = Run()
     thread = threading.Thread(target=run.calls, args=[program])
@@ -185,10 +186,13 @@ def mode(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "mode.so")
 
 
-def run_programs(directory: Path, mode: str, programs: list[list[Call]]) -> list[list[str]]:
+def run_programs(
+    directory: Path, mode: str, programs: list[list[Call]], *, environment: bool = True
+) -> list[list[str]]:
     """The name of the track after each event, for each program."""
     text = json.dumps([_as_lists(calls) for calls in programs])
-    recorded = record(str(directory), CHILD.format(mode=mode, programs=text))
+    child = CHILD.format(mode=mode, programs=text, environment=environment)
+    recorded = record(str(directory), child)
     threads = [thread for thread in recorded.threads() if _has_marks(recorded, thread)]
     assert len(threads) == len(programs)
     return [
@@ -280,6 +284,17 @@ def nested(text: str) -> list[Call]:
     return stack[0]
 
 
+def test_typical_loops_without_an_environment(mode: str, tmp_path: Path) -> None:
+    programs = [
+        program("N(F)XN(F)XN(F)XFBO N(F)XN(F)XN(F)XFBO"),
+        program("FBO N(FX)N(FX)N(FX)FBO N(F)N(F)XN(QF)XFBO N(FXF)XN(F)X"),
+        program("FBO N(T)XN(T)XN(T)XN(T)XN(T)XN(T)XFBO N(T)XN(T)XN(F)XFBO"),
+        program("FBO N(Q)FBO N(Q)XFBO FXFXB O(N(F)XN(F)X)N(F)XN(QQ)XBO N()XN(F)N(X)N(Q)"),
+    ]
+    expected = [names(each, environment=False) for each in programs]
+    assert run_programs(tmp_path / "run", mode, programs, environment=False) == expected
+
+
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
     st.text("SFBONECFKMSJCPVIIRRTQQHZZFAAADDDLLUUYYXXXWW))))))))))))))))))))))))))))", max_size=30)
@@ -288,22 +303,29 @@ PROGRAMS = (
 )
 
 
+# Without an environment. Other letters count there in ways that this is not about.
+MODELS = st.text("FFBONEQTRXXX" + ")" * 12, max_size=30).map(nested).filter(bool)
+
+
 @settings(
     max_examples=6,
     deadline=None,
     phases=[Phase.generate],  # a failure names its shortest program: shrinking lists takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(programs=st.lists(PROGRAMS, min_size=50, max_size=100))
+@given(data=st.data(), environment=st.booleans())
 def test_random_programs(
-    programs: list[list[Call]], mode: str, tmp_path_factory: pytest.TempPathFactory
+    data: st.DataObject, environment: bool, mode: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    tracks = run_programs(tmp_path_factory.mktemp("random") / "run", mode, programs)
+    kind = PROGRAMS if environment else MODELS
+    programs = data.draw(st.lists(kind, min_size=50, max_size=100))
+    directory = tmp_path_factory.mktemp("random") / "run"
+    tracks = run_programs(directory, mode, programs, environment=environment)
     wrong = [
         (calls, track)
         for calls, track in zip(programs, tracks, strict=True)
-        if track != names(calls)
+        if track != names(calls, environment=environment)
     ]
     if wrong:
         calls, track = min(wrong, key=lambda each: events(each[0]))
-        assert track == names(calls), calls
+        assert track == names(calls, environment=environment), calls

@@ -174,6 +174,44 @@ if __name__ == "__main__":
     print(json.dumps([waited, whole]))
 """
 
+# Offline training from a slow disk: the program reads its clock around the next batch.
+_LOADER = """
+import json, sys, time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Replay(Dataset):
+    def __len__(self):
+        return 256
+
+    def __getitem__(self, at):
+        time.sleep(0.002)
+        return torch.full((16,), float(at)), torch.zeros(4)
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    loader = DataLoader(
+        Replay(), batch_size=32, num_workers=2, persistent_workers=True,
+        multiprocessing_context=sys.argv[1],
+    )
+    net = torch.nn.Linear(16, 4)
+    optimizer = torch.optim.SGD(net.parameters(), 1e-6)
+    waited = 0
+    for _ in range(3):
+        batches = iter(loader)
+        while True:
+            start = time.perf_counter_ns()
+            batch = next(batches, None)
+            waited += time.perf_counter_ns() - start
+            if batch is None:
+                break
+            loss = (net(batch[0]) - batch[1]).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    print(json.dumps(waited))
+"""
+
 
 def _run(
     traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
@@ -269,3 +307,20 @@ def test_a_learner_that_starves_is_first_and_its_slow_actor_is_named(
     # Each is rounded to the nearest nanosecond.
     rounded_ns = len(iterations) / 2
     assert sum(row["waited_ns"] for row in iterations) <= learner["waited_ns"] + rounded_ns
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
+def test_a_loop_that_waits_for_its_batches_waits_for_the_loader_workers(
+    traced: TracedPython, directory: str, tmp_path: Path, method: str
+) -> None:
+    """A thread of the main process reads the pipe for its queue: nobody waits for that thread."""
+    measured = json.loads(traced.record(directory, tmp_path / "program.py", _LOADER, method))
+    with rls.load(directory) as trace:
+        targets = waits.waited_for(trace).to_dicts()
+        sentence = headline.read(trace).sentence
+    between = [row for row in targets if row["operation"] == "(none)" and row["stage"] != "end"]
+    awaited = [row for row in between if row["family"] == "data loader"]
+    names = {(row["name"], row["last_name"]) for row in awaited}
+    assert names == {("data loader 0", "data loader 1")}
+    assert measured / 2 <= sum(row["self_ns"] for row in awaited) <= measured
+    assert "waiting" in sentence and sentence.endswith("mostly for 2 data loader workers.")

@@ -11,11 +11,12 @@ LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compi
            "generation": "g", "advantage": "a", "reference": "r", "replay": "p"}  # fmt: skip
 
 
-def track(text: str) -> str:
+def track(text: str, *, environment: bool = True) -> str:
     """The track of a program, a letter from each event to the next."""
     calls = program(text)
-    assert len(names(calls)) == events(calls)
-    return "".join(LETTERS[name] for name in names(calls))
+    found = names(calls, environment=environment)
+    assert len(found) == events(calls)
+    return "".join(LETTERS[name] for name in found)
 
 
 @pytest.mark.parametrize(
@@ -210,6 +211,26 @@ def track(text: str) -> str:
 )
 def test_the_track_of_a_program(calls: str, expected: str) -> None:
     assert track(calls) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        # A conversion names forwards without gradients once another one follows.
+        ("FBON(F)XN(Q)XFBO", "bbbbb.iiiii.iiiii.bbbbb."),
+        ("FBON(FX)N(Q)FBO", "bbbbb.iiiii.ttt.bbbbb."),
+        ("FBON(F)N(F)XN(F)XQBO", "bbbbb.iiiiiiiii.iiiii.bbbbb."),
+        # Before an O only the forwards themselves.
+        ("N(F)XN(Q)XFBO", "iii...iii...bbbbb."),
+        # Without a conversion, or without a forward behind it, they belong to the update.
+        ("FBON(F)FBO", "bbbbb.bbb.bbbbb."),
+        ("FBOFXFBO", "bbbbb.bbbbbbbbb."),
+        # What may be a text is none.
+        ("N(T)XN(T)XN(T)XN(T)XN(T)XFBO", "ggggggggggggggggggggggggggg...bbbbb."),
+    ],
+)
+def test_the_track_of_a_program_without_an_environment(calls: str, expected: str) -> None:
+    assert track(calls, environment=False) == expected
 
 
 def test_ppo() -> None:

@@ -217,6 +217,7 @@ def copying(line: str, duration_ns: int = 3 * SECOND):
     [
         "self.frames = np.concatenate([self.frames[1:], frame[None]])",
         "buffer = torch.cat((buffer, rows))",
+        "buffer = torch.cat([buffer, rows])[-100:].float()",
         "history[key] = np.roll(history[key], -1)",
         "seen = np.append(seen, value)",
     ],
@@ -232,6 +233,8 @@ def test_a_buffer_that_is_made_anew_of_itself_is_named(line):
         "batch = np.concatenate([first, second])",
         "frames[at] = frame",
         "frames = process(frames)",
+        "state = state + model(torch.cat([state, action], 1))",  # the input of a network
+        "state = model(torch.cat([state, action], 1))",
         "this is no Python",
     ],
 )
@@ -260,6 +263,26 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
     assert (finding.line, finding.operation) == (3, "replay")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("return np.array([each.reward for each in drawn])", [3]),
+        ("return [memory[place] for place in places]", [3]),
+        ("return [np.array(field) for field in zip(*drawn)]", [3]),
+        ("return [column[rows] for column in columns]", []),  # all rows at once
+        ("return memory[rows]", []),
+    ],
+)
+def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: list[int]):
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 3),
+        Time("replay", "python", 2 * SECOND, 8),
+        entries={"replay": 1000},
+        text=f"import numpy as np\ndef draw(drawn):\n    {line}\n",
+    )
+    assert [each.line for each in found(python_replay.RULE, trace)] == lines
 
 
 def test_replay_that_copies_large_rows_is_not():
@@ -306,6 +329,22 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
 
 
+def test_the_conversion_before_a_forward_is_no_entry_of_its_own():
+    instances = [
+        {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}
+        for step in range(1000)
+        for at, self_ns in ((2 * step, 2), (2 * step + 1, 3000))
+    ]
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        text=ACTING,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+        operation_instance=instances,
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert finding.title == "inference calls the network 8 times in a row"
+
+
 @pytest.mark.parametrize(("advantage_ns", "lines"), [(SECOND // 4, [3]), (SECOND, [])])
 def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
     advantage_ns, lines
@@ -341,6 +380,19 @@ def test_a_loop_around_a_function_that_calls_the_network_is_one():
     )
     (finding,) = found(single_inference.RULE, trace)
     assert (finding.file, finding.line) == (FILE, 5)
+
+
+def test_a_comprehension_of_episodes_is_none():
+    """Its function steps an environment. The network's two layers are the same function."""
+    text = "scores = [episode(each) for each in noise]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 1, ((FILE, "episode"), MODULE)),
+        Time("simulation", "python", SECOND, 1, ((FILE, "episode"),)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 2000, 3 * SECOND)],
+    )
+    assert found(single_inference.RULE, trace) == []
 
 
 @pytest.mark.parametrize(

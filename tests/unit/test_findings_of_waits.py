@@ -42,6 +42,19 @@ def test_a_loop_that_waits_for_the_disk_is_named():
     assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
 
 
+def test_code_after_shorter_waits_takes_less_longer():
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=30_000))
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND + 30_000 * 10_000  # 100 of 250 us
+
+
+def test_a_finding_takes_no_more_than_the_loop():
+    beside = Time("(none)", "python", SECOND, 2)
+    text = "def note(row):\n    file.write(row)\n\n    os.fsync(file)\n"
+    (finding,) = found(disk_wait.RULE, logging(9 * SECOND, beside, text=text))
+    assert finding.title == "writing to the disk takes 100.0 % of the loop"
+
+
 def test_code_after_brief_waits_finds_its_caches():
     (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=100_000))
     assert finding.price is not None
@@ -170,23 +183,30 @@ def test_a_loop_that_collects_nothing_gets_no_advice():
 
 
 def messages(
-    *,
+    *others: Time,
     pickled_ns: int = SECOND,
     wait_ns: int = 4 * SECOND,
     work_ns: int = SECOND,
+    work: str = "simulation",
+    slept_ns: int = 0,
     receives_ns: int = 0,
+    reason: str = "process",
     text: str = "",
 ):
     """A worker pickles 1,000 messages, for which the loop waits."""
     pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
     wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
+    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
     return loop_rows(
         Time("(none)", "wait", wait_ns - receives_ns, 4),
         Time("(none)", "wait", receives_ns, 3),
+        *others,
         text=text,
         process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
-        more_breakdown=[share(1, "simulation", "python", work_ns, stage="whole")],
+        idle=[{**state, "reason": reason, "duration_ns": wait_ns}],
+        more_breakdown=[share(1, work, "python", work_ns, stage="whole")],
         wait=[
+            {"process_id": 1, "kind": "sleep", "self_ns": slept_ns},
             {
                 **wait,
                 "operation": "(none)",
@@ -194,7 +214,7 @@ def messages(
                 "count": 1000,
                 "duration_ns": wait_ns,
                 "self_ns": wait_ns,
-            }
+            },
         ],
         native_call=[
             {**pickling, "process_id": 1, "function": "pickle:Pickler.dump"}
@@ -223,14 +243,37 @@ def test_the_line_is_the_one_that_takes_messages():
     assert finding.line == 3
 
 
+def test_reading_a_message_takes_longer_than_pickling_it():
+    text = "\n\npipe.recv()\npipe.send(1)\n"
+    reading = Time("(none)", "python", SECOND, 3)
+    sending = Time("(none)", "python", SECOND, 4)
+    trace = messages(reading, sending, receives_ns=SECOND, text=text)
+    (finding,) = found(serialization.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(5 * SECOND - SECOND - 1000 * 100_000)
+
+
 def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
 
 
-def test_a_loop_that_waits_for_the_steps_themselves_wins_nothing():
-    (finding,) = found(serialization.RULE, messages(wait_ns=4 * SECOND, work_ns=4 * SECOND))
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"work_ns": 4 * SECOND},
+        {"work_ns": SECOND, "slept_ns": 3 * SECOND},  # a device that takes its time
+        {"work_ns": 5 * SECOND, "work": "(none)"},  # a loader: its pickling is no work
+        {"reason": "thread"},  # a thread beside the loop takes the messages
+    ],
+)
+def test_a_loop_that_waits_for_the_work_itself_wins_nothing(sender):
+    assert found(serialization.RULE, messages(**sender)) == []
+
+
+def test_the_pickling_of_a_loader_is_none_of_its_work():
+    (finding,) = found(serialization.RULE, messages(work_ns=2 * SECOND, work="(none)"))
     assert finding.price is not None
-    assert finding.price.low_ns <= 0
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
 
 
 # ---- programs ------------------------------------------------------------------------------------

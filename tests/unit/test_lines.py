@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import pytest
 from support.files.relation_rows import Relations, process, share
 from support.files.report_rows import full_run
-from support.files.stack_rows import callers, source_lines
+from support.files.stack_rows import State, callers, source_lines, stack_relations
 
 from rlscope.analysis import lines
 
@@ -145,6 +146,81 @@ def test_inner_lines_are_those_of_libraries_too():
     rows = lines.inner_lines(trace_of(), rows=2).to_dicts()  # type: ignore[arg-type]
     found = [(row["file"], row["self_ns"], row["is_own"]) for row in rows]
     assert found == [(TOOLS, 300, True), (LIBRARY, 300, False)]
+
+
+def between(*times: dict[str, Any], stacks: list[dict[str, Any]] = STACKS) -> list[dict[str, Any]]:
+    """The lines of time that lies between operations, if it has these parts."""
+    parts = [{**each, "operation": "(none)"} for each in times]
+    breakdown = [share(0, "train", "python", 900)]
+    breakdown += [share(0, "(none)", each["layer"], each["self_ns"]) for each in parts]
+    rows = {"breakdown": breakdown, "stack_time": parts, "stack": stacks}
+    return lines.between_lines(trace_of(**rows), rows=9).to_dicts()  # type: ignore[arg-type]
+
+
+def places(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    return [(row["file"], row["line"], row["own_ns"]) for row in rows]
+
+
+def test_time_between_operations_is_of_the_innermost_line_that_leads_to_a_tenth_of_it():
+    """Lines 20 and 9 lead to more of that than they take themselves."""
+    rows = between(time(3, 60, 40, 70), time(5, 9, 8, 9), time(2, 31, 30, 40))
+    assert places(rows) == [(LIBRARY, 5, 60)]
+    assert (rows[0]["own_low_ns"], rows[0]["own_high_ns"]) == (40, 70)
+    assert (rows[0]["function"], rows[0]["text"], rows[0]["loop_ns"]) == ("step", None, 1000)
+
+
+def test_a_line_that_leads_to_little_is_of_its_caller():
+    rows = between(time(3, 5, 0, 9), time(4, 4, 1, 9), time(2, 90, 80, 99))
+    assert places(rows) == [(APP, 20, 99)]
+    assert rows[0]["text"] == "line 20"
+    assert rows[0]["own_low_ns"] == round(99 - math.hypot(5, 3, 10))
+
+
+def test_waits_are_none_of_it():
+    assert places(between(time(3, 60, 60, 60), time(5, 60, 60, 60, layer="wait"))) == [
+        (LIBRARY, 5, 60)
+    ]
+
+
+def test_time_without_a_stack_is_not_told():
+    assert between(time(None, 100, 0, 0)) == []
+
+
+def test_lines_between_operations_against_a_count_stack_by_stack():
+    parts = {"python": 5_000_000, "framework": 3_000_000, "wait": 2_000_000}
+    states: dict[tuple[int, State], int] = {
+        (0, (stage, operation, layer)): ns
+        for layer, ns in parts.items()
+        for stage, operation in (("loop", "(none)"), ("loop", "train"), ("end", "(none)"))
+    }
+    breakdown = [
+        share(process_id, operation, layer, ns, stage=stage)
+        for (process_id, (stage, operation, layer)), ns in states.items()
+    ]
+    rows = stack_relations(states, "me", stacks=60)
+    trace = Relations(process=[process(0, 0, 40_000_000)], breakdown=breakdown, **rows)
+    spent: dict[int, int] = {}
+    for row in rows["stack_time"]:
+        is_between = (row["stage"], row["operation"]) == ("loop", "(none)")
+        if is_between and row["layer"] != "wait" and row["stack_id"] is not None:
+            spent[row["stack_id"]] = spent.get(row["stack_id"], 0) + row["self_ns"]
+    tree = rows["stack"]
+    paths = {
+        number: [(each["file"], each["line"], each["function"]) for each in callers(tree, number)]
+        for number in spent
+    }
+    total: Counter[tuple[Any, ...]] = Counter()
+    for number, ns in spent.items():
+        total.update(dict.fromkeys(set(paths[number]), ns))
+    large = {line for line, ns in total.items() if ns >= 0.01 * sum(spent.values())}
+    own: Counter[tuple[Any, ...] | None] = Counter()
+    for number, ns in spent.items():
+        innermost = next((line for line in paths[number] if line in large), None)
+        own[innermost] += ns
+    expected = {line: ns for line, ns in own.items() if line and 2 * ns >= total[line]}
+    found = lines.between_lines(trace, rows=10_000, least_share=0.01).to_dicts()  # type: ignore[arg-type]
+    assert {(row["file"], row["line"], row["function"]): row["own_ns"] for row in found} == expected
+    assert 1 < len(expected) < len(large)
 
 
 def flame(trace: Relations, **limits: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

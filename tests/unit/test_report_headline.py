@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from support.files.facts import assert_says
 from support.files.headlines import LOOP, read, texts
 from support.files.relation_rows import SECOND, Relations, process, share
@@ -205,18 +208,54 @@ def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
     assert_says(between, "between", "a to b 10 ns in 1 pause", "b to c 1 ns in 1 pause")
 
 
-def test_a_warning_about_it_names_them_too() -> None:
-    trace = Relations(
-        process=[process(0, 0, 10)],
+def _with_one_pause(pause_ns: int, **more: Any) -> Relations:
+    """Two entries into an operation, and so long between them, in a loop of 100 ns."""
+    return Relations(
+        process=[process(0, 0, 100)],
         operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
         operation_instance=[
-            {"process_id": 0, "operation_id": 0, "start_ns": start, "duration_ns": 3}
-            for start in (0, 7)
+            {"process_id": 0, "operation_id": 0, "start_ns": start, "duration_ns": end - start}
+            for start, end in ((0, 50), (50 + pause_ns, 100))
         ],
-        breakdown=[share(0, "a", "python", 6), share(0, "(none)", "python", 4)],
+        breakdown=[
+            share(0, "a", "python", 100 - pause_ns),
+            share(0, "(none)", "python", pause_ns),
+        ],
+        **more,
     )
+
+
+@pytest.mark.parametrize(("pause_ns", "minor"), [(9, True), (11, False)])
+def test_a_screen_has_it_where_it_is_more_than_a_tenth(pause_ns: int, minor: bool) -> None:
+    details = read(_with_one_pause(pause_ns)).details
+    (said,) = (each for each in details if each.text.startswith("Between operations"))
+    assert said.minor == minor
+
+
+def test_its_hottest_lines_are_named_if_they_are_surely_hot() -> None:
+    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "python"}
+    file = "/v/site-packages/library/collector.py"
+    trace = _with_one_pause(
+        15,
+        stack=[
+            {"process_id": 0, "stack_id": line, "parent_id": None, "function": "collect"}
+            | {"file": file, "line": line, "is_own": False}
+            for line in (7, 8)
+        ],
+        stack_time=[
+            {**state, "stack_id": line, "self_ns": 5, "self_low_ns": low_ns, "self_high_ns": 6}
+            for line, low_ns in ((7, 4), (8, 0))
+        ],
+    )
+    (said,) = (each for each in texts(trace, warning=False) if each.startswith("Between"))
+    assert_says(said, "15 ns in 1 pause", "collect (library/collector.py:7) 5.0 % (4.0 % to 6.0 %)")
+    assert ":8)" not in said
+
+
+def test_a_warning_about_it_names_them_too() -> None:
+    trace = _with_one_pause(40)
     (said,) = texts(trace, warning=True)
-    assert_says(said, "40.0 %", "between operations", "a to a 4 ns in 1 pause")
+    assert_says(said, "40.0 %", "between operations", "a to a 40 ns in 1 pause")
     assert not any("pause" in each for each in texts(trace, warning=False))
 
 

@@ -1,11 +1,16 @@
 -- Native calls of frameworks in operations ($operations) of a process ($process_id), the longest first.
---   calls, entries   of the function, and of the operation
+--   calls, entries   of the function, and of the operation. What takes less than a quarter of the next
+--                    instance made ready for it, as the conversion of an observation does: one entry
 --   duration_ns      of the calls
 --   operation_ns     of the operation in the training loop
-WITH _entry AS (
-  SELECT path AS operation, COUNT(*) AS entries
+WITH _instance AS (
+  SELECT path AS operation, COALESCE(
+    path = LEAD(path) OVER _thread AND 4 * self_ns < LEAD(self_ns) OVER _thread, FALSE) AS makes_ready
   FROM operation_instance JOIN operation USING (operation_id)
-  WHERE process_id = $process_id GROUP BY path
+  WHERE process_id = $process_id
+  WINDOW _thread AS (PARTITION BY thread_id ORDER BY start_ns)
+), _entry AS (
+  SELECT operation, COUNT(*) FILTER (NOT makes_ready) AS entries FROM _instance GROUP BY operation
 ), _state AS (
   SELECT operation, SUM(duration_ns) AS operation_ns FROM breakdown
   WHERE process_id = $process_id AND stage IN ('loop', 'whole') GROUP BY operation

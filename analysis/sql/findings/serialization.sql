@@ -1,13 +1,20 @@
 -- Messages between a process ($process_id) and those that it waits for, in its training loop.
 --   pickled_ns     its own pickling; peer_pickled_ns: of the peer that pickles longest
 --   messages       of that peer
---   wait_ns        time in which the process waits for peers at pipes and sockets
---   work_ns        steps of environments of the peer that steps longest, without its waits
+--   wait_ns        time of the loop in which it waits for processes, and for nothing else
+--   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
+--                  none, all that it does but pickling. Without its waits, but for those for time
 --   operation      in which it waits longest
-WITH _wait AS (
-  SELECT operation, SUM(self_ns) AS wait_ns FROM wait
+WITH _message AS (
+  SELECT operation, SUM(self_ns) AS self_ns FROM wait
   WHERE process_id = $process_id AND stage = 'loop' AND kind IN ('pipe', 'socket')
   GROUP BY operation
+), _state AS (
+  SELECT operation, SUM(duration_ns) AS waited_ns FROM idle
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'process'
+  GROUP BY operation
+), _wait AS (  -- threads beside the loop wait for messages, too
+  SELECT operation, LEAST(self_ns, waited_ns) AS wait_ns FROM _message JOIN _state USING (operation)
 ), _peer AS (
   SELECT DISTINCT peer_process_id AS process_id FROM wait_peer
   WHERE process_id = $process_id AND kind IN ('pipe', 'socket')
@@ -18,14 +25,18 @@ WITH _wait AS (
 ), _longest AS (
   SELECT MAX(pickled_ns) AS peer_pickled_ns, MAX(messages) AS messages
   FROM _pickle WHERE process_id IN (FROM _peer)
+), _own AS (
+  SELECT process_id, COALESCE(
+    SUM(duration_ns) FILTER (operation IN (SELECT UNNEST($operations))),
+    SUM(duration_ns) - COALESCE(ANY_VALUE(pickled_ns), 0)) AS own_ns
+  FROM breakdown LEFT JOIN _pickle USING (process_id)
+  WHERE process_id IN (FROM _peer) AND layer NOT IN ('wait', 'none') GROUP BY process_id
+), _sleep AS (
+  SELECT process_id, SUM(self_ns) AS slept_ns FROM wait WHERE kind = 'sleep' GROUP BY process_id
 ), _work AS (
-  SELECT MAX(work_ns) AS work_ns FROM (
-    SELECT process_id, SUM(duration_ns) AS work_ns FROM breakdown
-    WHERE process_id IN (FROM _peer) AND layer <> 'wait' AND operation IN (SELECT UNNEST($operations))
-    GROUP BY process_id
-  )
+  SELECT MAX(own_ns + COALESCE(slept_ns, 0)) AS work_ns FROM _own LEFT JOIN _sleep USING (process_id)
 )
-SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
+SELECT $process_id AS process_id, ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
   COALESCE((SELECT CAST(pickled_ns AS BIGINT) FROM _pickle WHERE process_id = $process_id), 0) AS pickled_ns,
   CAST(COALESCE(ANY_VALUE(peer_pickled_ns), 0) AS BIGINT) AS peer_pickled_ns,
   CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,

@@ -53,6 +53,9 @@
 // graph tells. From then on, an F of a module that had one since the operation opened makes what is
 // open inference, each F for its own time.
 //
+// Without any S in the process, an X names what is open once an F follows: inference, up to the X.
+// An F that may go on a text leaves it open.
+//
 // Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
@@ -349,6 +352,7 @@ class Track {
   void EndForward();
   bool BeginPrediction();
   void BeginBackward(PyObject* outputs);
+  void NameChosen();
   void RepeatForward();
   void EndBackward();
   void EndStep();

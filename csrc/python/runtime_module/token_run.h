@@ -49,6 +49,8 @@ class TokenRun {
     return IsLonger(call);
   }
 
+  // Whether forwards that follow the last one may make it a part of a run.
+  bool MayGoOn() const { return module_ != nullptr && forwards_ > 1; }
   // How many texts the last forward of a run went on with: one token for each.
   Py_ssize_t texts() const { return texts_; }
 

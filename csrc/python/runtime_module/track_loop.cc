@@ -112,10 +112,24 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
     const PyObject* input = FirstInput(call);
     is_unproven_ = input == nullptr || !observation_.IsConverted(input);
   }
+  if (__builtin_expect(has_output_, 0) && !has_environment) NameChosen();
   const void* module = ModuleOf(call);
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
   OpenForward(module, on);
+}
+
+// A forward begins, after what another one returned was converted.
+__attribute__((noinline)) void Track::NameChosen() {
+  const bool is_part = block_ != nullptr && block_has_forward_;
+  if (expects_ != Expects::kName || step_ != 0 || is_part || run_.MayGoOn()) return;
+  const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
+  uint32_t resolve = NameAll(kAutoInference, waits, waits, kAutoNothing);
+  if (block_ != nullptr) resolve = WithAutoFate(resolve, kAutoBlock, kAutoBlock);
+  Resolve(resolve);
+  before_block_ = kAutoNothing;
+  expects_ = Expects::kNothing;
+  has_output_ = false;
 }
 
 // A forward begins, of a module that had one in the operation that is open.

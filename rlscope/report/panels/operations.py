@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, operations, processes, verdicts
+from rlscope.analysis import coverage, lines, operations, processes, verdicts
 from rlscope.report import (
     layers,
     limits,
+    line_sentences,
     loop_sentences,
     palette,
     shares,
@@ -33,6 +34,7 @@ def read(trace: Trace) -> dict[str, Table]:
         ),
         "operation_tree": operations.operation_tree(trace, operations=limits.ROWS),
         "between_operation": operations.between_operations(trace, rows=limits.ROWS),
+        "between_line": lines.between_lines(trace, rows=limits.ROWS),
         "automatic": operations.automatic_operations(trace, operations=limits.ROWS),
         "process": processes.process_names(trace),
         "generation": operations.generations(trace, rows=limits.PROCESSES),
@@ -57,6 +59,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         grids=[
             _tree(tables["operation_tree"], whole),
             *_pauses(tables["between_operation"], facts),
+            *_lines_between(tables["between_line"]),
             *_tokens(tables["generation"]),
             *_automatic(tables["automatic"], facts),
         ],
@@ -141,6 +144,22 @@ def _pauses(table: Table, facts: dict[str, Any]) -> list[Grid]:
                 units.duration(row["duration_ns"] / row["pauses"]) if row["pauses"] else "",
             ]
             for row in rows
+        ],
+    )
+    return [grid]
+
+
+def _lines_between(table: Table) -> list[Grid]:
+    """Lines that lead to time between operations."""
+    rows = table.to_dicts()
+    if not rows:
+        return []
+    grid = Grid(
+        title="Table: lines that lead to the time between operations, those of libraries too",
+        columns=["line", "function", "text", ">time", ">share"],
+        rows=[
+            [place, units.label(row["function"]), text, units.duration(row["own_ns"]), share]
+            for row, (share, place, text) in zip(rows, line_sentences.listed(rows), strict=True)
         ],
     )
     return [grid]

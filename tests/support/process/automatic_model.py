@@ -18,15 +18,18 @@ UPDATE, COMPILATION = "update", "compilation"
 APART, IMPORT, REPLAY = "evaluation", "import", "replay"
 
 
-def names(calls: Program) -> list[str]:
-    """The name of the track from each event to the next one; the last entry is what remains."""
+def names(calls: Program, *, environment: bool = True) -> list[str]:
+    """The name of the track from each event to the next one; the last entry is what remains.
+
+    environment: whether the process has stepped one.
+    """
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
     named = {UPDATE: tokens.whole, APART: tokens.apart, IMPORT: tokens.imports,
              COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
     found = ((start, end, APART) for start, end in evaluations(tokens))
-    for start, end, name in (*intervals(tokens.found), *apart, *found):
+    for start, end, name in (*intervals(tokens.found, environment), *apart, *found):
         track[start:end] = [name] * (end - start)
     return track
 
@@ -70,7 +73,7 @@ def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
     return is_foreign and len(in_a_row) >= 4 and alone and step.is_elsewhere not in learned
 
 
-def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
     drawn: Token | None = None  # the draw of a batch, of which an update may follow
@@ -85,6 +88,10 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         token = tokens[position]
         position += 1
         if token.kind == "F":
+            chose = waiting and output is not None and not token.in_step
+            if chose and not environment and not token.may_go_on:
+                yield from _chosen(waiting, output, tokens[: position - 1])
+                waiting = []
             if not waiting and not token.is_given:
                 converted = _proven(converted)
             waiting.append(token)
@@ -161,6 +168,15 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             waiting, generated = [], False
         converted, chosen, drawn, output = [], None, None, None
     yield from _themselves(waiting)
+
+
+def _chosen(
+    waiting: Sequence[Token], output: int | None, before: Sequence[Token]
+) -> Iterator[tuple[int, int, str]]:
+    """Forwards of which a program without an environment has converted what they returned."""
+    if output is not None and any(each.kind == "O" for each in before):
+        return _open(waiting, waiting[0].start, output, INFERENCE)
+    return _themselves(waiting)
 
 
 def _proven(converted: Sequence[Token]) -> list[Token]:

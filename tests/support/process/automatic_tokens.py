@@ -78,6 +78,9 @@ class Token:
     is_left: bool = False  # it ended by itself
     is_given: bool = False  # its first forward, what was converted last
     has_output: bool = False  # its last part is an X
+    may_go_on: bool = (
+        False  # its first forward, a T or one like it, is none of the first of its run
+    )
     is_named: bool = False  # its name does not depend on what follows
 
     @property
@@ -119,6 +122,9 @@ class Tokens:
         self._items = 0  # that T were given so far, counted or not
         self._last: int | None = None  # items of the last T, if that was not the first of its run
         self._writes_with_gradients = False  # the last T
+        self._alike: tuple[str, bool, int] | None = (
+            None  # F, Q, T in a row: kind, gradients, number
+        )
         self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
         self._read(calls, gradients=True)
@@ -271,6 +277,10 @@ class Tokens:
         if self._run and gradients != self._writes_with_gradients:
             self._run = 0
         self._writes_with_gradients = gradients
+        before = self._alike if self._alike and self._alike[:2] == (kind, gradients) else None
+        self._alike = (
+            None if self._is_in("O") else (kind, gradients, before[2] + 1 if before else 1)
+        )
         if kind != "T" or self._is_in("O"):
             self._run = 0
         elif self._run == 0:
@@ -301,6 +311,7 @@ class Tokens:
             self._end("KMW", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
             token.is_given = kind == "F" and "M" in self._known
+            token.may_go_on = self._run > 1 or (self._alike is not None and self._alike[2] == 2)
             self.found.append(token)
         token.has_output = False
         token.forwards.append((kind, gradients))
@@ -464,6 +475,7 @@ class Tokens:
         self._end("FTKMW", self._time)
         self._boundary = self._time
         self._run, self._generates = 0, False
+        self._alike = None
         self._has_key = False
         self.found.append(token)
         return token
