@@ -245,6 +245,17 @@ class Track {
   void LeaveOutput() {
     if (--output_ == 0 && expects_ == Expects::kName) EndOutput();
   }
+  // An X to numbers, which counts in a process without an S only.
+  void EnterValue() {
+    if (__builtin_expect(has_environment, 1)) return;
+    ++values_;
+    EnterOutput();
+  }
+  void LeaveValue() {
+    if (__builtin_expect(values_ == 0, 1)) return;
+    --values_;
+    LeaveOutput();
+  }
   // What a forward is given beside the observation. In an update it is a part of that.
   void EnterRandomKey() {
     if (conversion_++ == 0 && !ExpectsStep() && expects_ != Expects::kDrawn) {
@@ -438,6 +449,7 @@ class Track {
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
   uint32_t output_ = 0;
+  uint32_t values_ = 0;
   uint32_t choice_ = 0;
   uint32_t draw_ = 0;
   uint32_t apart_ = 0;
