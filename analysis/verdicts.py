@@ -180,6 +180,12 @@ def is_pair_named(part_ns: int, between_ns: int) -> bool:
     return part_ns > _NAMED_PAIR * between_ns
 
 
+def is_wait_explained(beside_ns: int, waited_ns: int) -> bool:
+    """Whether a thread waits for processes during most of the time in which another one waits for a
+    thread."""
+    return is_most(beside_ns, waited_ns)
+
+
 def is_waiting_notable(times: Rows) -> bool:
     """Whether processes wait between operations for a notable part of the loops."""
     return bool(waiting_between_ns(times) > _NOTABLE_WAITING * times[0]["whole_ns"])

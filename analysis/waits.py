@@ -17,6 +17,12 @@ def waited_for(trace: Trace) -> Table:
     return statement.run(trace, "waited_for")
 
 
+def waited_beside(trace: Trace) -> Table:
+    """stage, role, family, name, last_name, peers, self_ns: for which processes a thread without
+    operations waits longest, beside the one that the time between operations is of."""
+    return statement.run(trace, "waited_beside")
+
+
 def process_waits(trace: Trace) -> Table:
     """process_id, process, operation, kind, role, family, name, last_name, peers, self_ns,
     process_ns: the same for each of these processes, the longest first."""

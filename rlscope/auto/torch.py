@@ -20,6 +20,8 @@ _CONVERSION_METHODS = (
 """Of Tensor: what else is done to an observation, before it is given to a module."""
 _OUTPUTS = ("numpy", "__array__")
 """Of Tensor: what makes something else of what a module returned."""
+_VALUES = ("item", "tolist", "__int__", "__float__")
+"""Of Tensor: what makes numbers of it."""
 
 
 def watch(module: ModuleType) -> None:
@@ -101,6 +103,7 @@ def _watch_conversions(torch: Any) -> None:
         ("making", torch, _MAKINGS + _TYPES),
         ("conversion", torch.Tensor, _CONVERSION_METHODS),
         ("output", torch.Tensor, _OUTPUTS),
+        ("value", torch.Tensor, _VALUES),
     ):
         for name in names:
             if hasattr(owner, name):

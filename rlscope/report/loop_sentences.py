@@ -162,7 +162,10 @@ def _mostly(targets: Iterable[dict[str, Any]]) -> str:
 
 
 def target(row: Mapping[str, Any]) -> str:
-    """A row of `waited_for`: "3 environment workers", "actor 0 and actor 1", "the GIL"."""
+    """A row of `waited_for`: "3 environment workers", "actor 0 and actor 1", "the GIL". With a row
+    of `waited_beside`: "another thread, while one waits for 3 environment workers"."""
+    if row.get("beside"):
+        return f"{_KINDS['thread']}, while one waits for {target(row['beside'] | {'kind': None})}"
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
     name, last = units.visible(row["name"]), units.visible(row["last_name"])

@@ -219,6 +219,37 @@ def test_inference_ends_with_the_last_conversion(directory: str) -> None:
         assert step - end >= 10_000_000
 
 
+SEARCH = """
+for _ in range(3):
+    for _ in range(4):
+        with torch.no_grad():
+            y = agent(x)
+        {conversion}
+    learn(agent(x).sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("conversion", "chooses"),
+    [
+        ("y.numpy()", True),
+        ("y.tolist()", True),
+        ("y.sum().item()", True),
+        ("int(y.argmax())", True),
+        ("float(y.sum())", True),
+        ("y.sum()", False),
+    ],
+)
+def test_what_a_program_without_an_environment_converts_was_inference(
+    directory: str, conversion: str, chooses: bool
+) -> None:
+    recorded = record(directory, LOOP + SEARCH.format(conversion=conversion), timeout=300)
+    found = [name for name in names(recorded, recorded.threads()[0]) if name in (I, B)]
+    # Of four forwards in a row, the first two belong together.
+    assert found.count(I) == (4 + 3 + 3 if chooses else 0)
+    assert found.count(B) >= 3
+
+
 def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
     before = LOOP.replace("rlscope.auto.begin()", "") + "learn(agent(x).sum())\n"
     recorded = record(

@@ -146,31 +146,37 @@ from greenlet import getcurrent, greenlet
 class Env(gym.Env):
     def step(self, action):
         time.sleep(0.001)
-        if len(sys.argv) > 1:
+        if sys.argv[1] == "inside":
             others[getcurrent()].switch()
         return 0, 0.0, False, False, {}
 
 def act():
     env = Env()
     for _ in range(20):
+        if sys.argv[1] == "learning":
+            (weight * 1).backward()
         env.step(0)
         others[getcurrent()].switch()
 
+if sys.argv[1] == "learning":  # from what it acted with: between its steps and its backwards
+    import torch
+
+    weight = torch.ones((), requires_grad=True)
 one, other = greenlet(act), greenlet(act)
 others = {one: other, other: one}
 one.switch()
 """
 
 
-@pytest.mark.parametrize("where", ["inside", "between"])
+@pytest.mark.parametrize("where", ["inside", "between", "learning"])
 def test_operations_that_hold_those_of_other_greenlets_are_said_first(
     traced: TracedPython, directory: str, tmp_path: Path, where: str
 ) -> None:
     """Nothing annotates them, so that their times are of the thread."""
     pytest.importorskip("gymnasium")
-    inside = ["inside"] if where == "inside" else []
-    traced.record(directory, tmp_path / "steps.py", _STEPS, *inside)
+    traced.record(directory, tmp_path / "steps.py", _STEPS, where)
     with load(directory) as trace:
         sentence = headline.read(trace).sentence
-    assert ("Greenlets" in sentence and "cannot be told apart" in sentence) == bool(inside)
+    said = "Greenlets" in sentence and "cannot be told apart" in sentence
+    assert said == (where == "inside")
     assert "Simulation takes" in sentence

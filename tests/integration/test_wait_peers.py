@@ -212,6 +212,25 @@ if __name__ == "__main__":
     print(json.dumps(waited))
 """
 
+# Rollouts in a pool, whose thread takes the results for the main thread.
+_POOL = """
+import multiprocessing, time
+import rlscope as rls
+
+def roll_out(number):
+    time.sleep(0.02)
+    return number
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for _ in range(10):
+            with rls.operation("learning"):
+                sum(range(10_000))
+            pool.map(roll_out, range(4), chunksize=1)
+        with rls.operation("learning"):
+            sum(range(10_000))
+"""
+
 
 def _run(
     traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
@@ -284,6 +303,20 @@ def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
     assert sum(row["self_ns"] for row in idle) < longest["self_ns"] / 2
     _, _, waiting = sentence.partition("waiting")
     assert "producer 0 and producer 1" in waiting
+
+
+def test_a_thread_that_waits_for_a_pool_explains_the_waits_for_it(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    traced.record(directory, tmp_path / "program.py", _POOL)
+    with rls.load(directory) as trace:
+        beside = {row["stage"]: row for row in waits.waited_beside(trace).to_dicts()}
+        sentence = headline.read(trace).sentence
+    loop = beside["loop"]
+    assert (loop["name"], loop["last_name"]) == ("pool worker 0", "pool worker 1")
+    assert loop["self_ns"] >= 10 * 20_000_000
+    _, _, waiting = sentence.partition("mostly for another thread, ")
+    assert waiting == "while one waits for pool worker 0 and pool worker 1."
 
 
 def test_a_learner_that_starves_is_first_and_its_slow_actor_is_named(

@@ -251,5 +251,26 @@ def test_sac_with_three_losses() -> None:
     )  # fmt: skip
 
 
-def test_reinforce() -> None:
-    assert track("SFSFSBO") == "s.iis.iis.bbb."
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("SFSBO", "s.iis.bbb."),  # the first update shows it
+        ("SFSBOSFSBO", "s.iis.bbb.s.iisbbbb."),
+        ("SFSBOSSBO", "s.iis.bbb.s.sbbbb."),
+        ("SFSBOSBO", "s.iis.bbb.sbbbb."),
+        ("SFSBOSBBO", "s.iis.bbb.sbbbbbb."),
+        # What it converts for the loss is a part, and what it converts for a forward is not.
+        ("SFSBOSKWLBO", "s.iis.bbb.sbbbbbbbbbb."),
+        ("SFSBOSKFS", "s.iis.bbb.s.i.iis."),
+        ("SFSBOSWMFS", "s.iis.bbb.s.i.i.iis."),
+        # Another forward, a draw, an action or an update of another kind shows otherwise.
+        ("SFSBOSFBO", "s.iis.bbb.s.bbbbb."),
+        ("SFSBOSFBOSBO", "s.iis.bbb.s.bbbbb.s.bbb."),
+        ("SFSBOSDBO", "s.iis.bbb.s.ppbbb."),
+        ("SFSBOSABO", "s.iis.bbb.s...bbb."),
+        ("SFSBOSO", "s.iis.bbb.s..."),
+        ("SFSBOSVBO", "s.iis.bbb.sbebbbb."),
+    ],
+)
+def test_a_program_that_learns_from_the_forwards_it_acted_with(calls: str, expected: str) -> None:
+    assert track(calls) == expected

@@ -252,6 +252,28 @@ def test_its_hottest_lines_are_named_if_they_are_surely_hot() -> None:
     assert ":8)" not in said
 
 
+@pytest.mark.parametrize(("beside_ns", "said"), [(40, ""), (41, ", while one waits for p1")])
+def test_a_thread_that_waits_for_a_process_explains_most_of_a_wait_for_a_thread(
+    beside_ns: int, said: str
+) -> None:
+    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "count": 1}
+    trace = Relations(
+        process=[process(0, 0, 100, role="main"), process(1, 0, 100, role="helper")],
+        breakdown=[
+            share(0, "a", "python", 10),
+            share(0, "(none)", "wait", 80),
+            share(0, "b", "python", 10),
+        ],
+        breakdown_by_thread=[{**share(0, "a", "python", 10), "thread_id": 0}],
+        wait=[
+            {**state, "thread_id": 0, "kind": "lock", "duration_ns": 80, "self_ns": 80},
+            {**state, "thread_id": 1, "kind": "pipe", "object": "7", "function": "posix.read"}
+            | {"duration_ns": beside_ns, "self_ns": beside_ns, "peer_process_id": 1},
+        ],
+    )
+    assert read(trace).sentence.endswith(f"mostly for another thread{said}.")
+
+
 def test_a_warning_about_it_names_them_too() -> None:
     trace = _with_one_pause(40)
     (said,) = texts(trace, warning=True)

@@ -60,6 +60,8 @@ bool WatchCode(Event event, PyObject* callable) {
       return WatchConversion(callable, Converts::kAnything);
     case Event::kOutput:
       return WatchConversion(callable, Converts::kOutput);
+    case Event::kValue:
+      return WatchConversion(callable, Converts::kValue);
     case Event::kDraw:
       return WatchConversion(callable, Converts::kDraw);
     default:

@@ -157,6 +157,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
   if constexpr (event == Event::kOutput) track->EnterOutput();
+  if constexpr (event == Event::kValue) track->EnterValue();
   if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {
@@ -189,6 +190,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
   if constexpr (event == Event::kOutput) track->LeaveOutput();
+  if constexpr (event == Event::kValue) track->LeaveValue();
   if constexpr (event == Event::kChoice) track->LeaveChoice();
   if constexpr (event == Event::kDraw) track->LeaveDraw();
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);

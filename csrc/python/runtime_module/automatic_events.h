@@ -23,6 +23,7 @@ namespace rlscope::python {
   X(kConnector, "connector")   /* a conversion, whatever its arguments are */                    \
   X(kMaking, "making")         /* a conversion; of anything, if a forward is given its result */ \
   X(kOutput, "output")         /* a conversion of what forwards returned */                      \
+  X(kValue, "value")           /* the same, to numbers, in a process without an environment */   \
   X(kRandomKey, "random key")  /* is made of another one */                                      \
   X(kChoice, "choice")         /* of an action, without a policy */                              \
   X(kDraw, "draw")             /* of some out of many, at random */                              \

@@ -60,6 +60,10 @@
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
 //
+// If no F lies between an S and the first B behind it, as where a program learns from the F that it
+// acted with, the next time `backprop` begins with the end of the S. For that, nothing but K, L and
+// W may come between.
+//
 // A K is a part of the next F, if that is inference. If two K convert one object, the later one
 // counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
@@ -241,6 +245,17 @@ class Track {
   void LeaveOutput() {
     if (--output_ == 0 && expects_ == Expects::kName) EndOutput();
   }
+  // An X to numbers, which counts in a process without an S only.
+  void EnterValue() {
+    if (__builtin_expect(has_environment, 1)) return;
+    ++values_;
+    EnterOutput();
+  }
+  void LeaveValue() {
+    if (__builtin_expect(values_ == 0, 1)) return;
+    --values_;
+    LeaveOutput();
+  }
   // What a forward is given beside the observation. In an update it is a part of that.
   void EnterRandomKey() {
     if (conversion_++ == 0 && !ExpectsStep() && expects_ != Expects::kDrawn) {
@@ -384,6 +399,7 @@ class Track {
   void BeginMaking();
   void EndOutput();
   uint32_t TakeOutput(uint32_t resolve);
+  uint32_t Unconverted() const;
   uint32_t DropUnproven(uint32_t resolve);
   void BeginChoice();
   void BeginDraw();
@@ -400,7 +416,9 @@ class Track {
     return expects_ == Expects::kChosen || expects_ == Expects::kName ||
            expects_ == Expects::kToken;
   }
-  bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
+  bool HasOpen() const {
+    return expects_ != Expects::kNothing || block_ != nullptr || prepares_;
+  }
   bool FollowsNow();
   bool IsNewIteration();
   bool IsInLoop() const;
@@ -431,6 +449,7 @@ class Track {
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
   uint32_t output_ = 0;
+  uint32_t values_ = 0;
   uint32_t choice_ = 0;
   uint32_t draw_ = 0;
   uint32_t apart_ = 0;
@@ -479,6 +498,8 @@ class Track {
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S
+  bool learns_as_acted_ = false;  // no F was between the last update's S and its B
+  bool prepares_ = false;         // so what runs since the last S, as a tail, is a B's if one comes
   bool fed_ = false;              // an update was, since the last S, by whatever means
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

@@ -14,9 +14,10 @@ using native_calls::Owned;
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
 
 // As an interpreter's vectorcall pointer, which all callables of one kind have alike.
-enum class Kind { kWithoutPointer, kMethodOfTuple, kFunctionOfOne, kOfCython };
+enum class Kind { kWithoutPointer, kMethodOfTuple, kMethodOfNone, kFunctionOfOne, kOfCython };
 
 vectorcallfunc method_of_tuple = nullptr;
+vectorcallfunc method_of_none = nullptr;
 vectorcallfunc function_of_one = nullptr;
 vectorcallfunc of_cython = nullptr;
 
@@ -42,6 +43,7 @@ PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t f
 template <Kind kind>
 vectorcallfunc Original() {
   if constexpr (kind == Kind::kMethodOfTuple) return method_of_tuple;
+  if constexpr (kind == Kind::kMethodOfNone) return method_of_none;
   if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
   if constexpr (kind == Kind::kOfCython) return of_cython;
   return CallWithTuple;
@@ -58,6 +60,12 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
     track->EnterOutput();
     PyObject* result = call();
     track->LeaveOutput();
+    return result;
+  }
+  if constexpr (converts == Converts::kValue) {
+    track->EnterValue();
+    PyObject* result = call();
+    track->LeaveValue();
     return result;
   }
   if constexpr (converts == Converts::kDraw) {
@@ -89,7 +97,11 @@ bool ReplaceAlike(vectorcallfunc* pointer, vectorcallfunc* original) {
 
 template <Converts converts>
 bool WatchMethod(PyMethodDescrObject* method) {
-  if (method->d_method->ml_flags != kTakesTuple) return false;
+  const int flags = method->d_method->ml_flags;
+  if (flags == METH_NOARGS) {
+    return ReplaceAlike<Kind::kMethodOfNone, converts>(&method->vectorcall, &method_of_none);
+  }
+  if (flags != kTakesTuple) return false;
   return ReplaceAlike<Kind::kMethodOfTuple, converts>(&method->vectorcall, &method_of_tuple);
 }
 
@@ -145,6 +157,8 @@ bool WatchConversion(PyObject* callable, Converts converts) {
       return WatchCallable<Converts::kAnything>(callable);
     case Converts::kOutput:
       return WatchCallable<Converts::kOutput>(callable);
+    case Converts::kValue:
+      return WatchCallable<Converts::kValue>(callable);
     case Converts::kDraw:
       return WatchCallable<Converts::kDraw>(callable);
   }

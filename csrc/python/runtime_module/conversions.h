@@ -16,6 +16,7 @@ enum class Converts {
   kObservation,  // calls with an observation as first argument are events
   kAnything,     // the others, too: makings
   kOutput,       // all calls are, of what forwards returned
+  kValue,        // the same, to numbers
   kDraw,         // all calls are
 };
 

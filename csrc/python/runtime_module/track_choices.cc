@@ -21,7 +21,7 @@ void Track::BeginConversion(const PyObject* object) {
   }
   if (drops) {
     // As an observation is converted to be stored, and once more for the forward.
-    resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+    resolve = WithAutoFate(resolve, kAutoBetween, Unconverted());
     converts_ = has_key_ = is_unproven_ = false;
   }
   resolve != kAutoKeepAll ? ResolveAndRun(resolve, kAutoBetween) : Run(kAutoBetween);
@@ -31,7 +31,7 @@ void Track::BeginConversion(const PyObject* object) {
 
 void Track::EndConversion() {
   if (expects_ != Expects::kForward || has_key_ || state_ != kAutoBetween || !Follows()) return;
-  if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
+  if (state_ == kAutoBetween) Run(Unconverted());  // else of another window
 }
 
 // ---- W and X ------------------------------------------------------------------------------------
@@ -74,6 +74,7 @@ inline uint32_t Track::EndTailAndBlock() const {
 void Track::BeginChoice() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (IsNameOpen() || !FollowsNow()) return;
+  prepares_ = false;
   ResolveAndRun(DropUnproven(EndTailAndBlock()), kAutoBetween);
   expects_ = Expects::kChosen;
   block_ = nullptr;
@@ -83,6 +84,7 @@ void Track::BeginChoice() {
 void Track::BeginDraw() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0 || !has_environment) return;
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
+  prepares_ = false;
   uint32_t resolve = DropUnproven(EndTailAndBlock());
   // What was converted is for an F behind the draw, too. A key may have been for the draw.
   const bool keeps = expects_ == Expects::kForward && !has_key_;

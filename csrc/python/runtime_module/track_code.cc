@@ -69,7 +69,9 @@ void Track::EndCompiledForward(bool trains) {
 void Track::BeginTraining(uint32_t name) {
   const uint32_t stretch = NoteUpdate();
   if (HasOpen() || stretch != kAutoStretchKeeps) {
-    const uint32_t resolve = NameAllOfUpdate(simulates_ ? kAutoBackprop : kAutoNothing);
+    const bool goes_on = simulates_ && !prepares_;
+    prepares_ = false;
+    const uint32_t resolve = NameAllOfUpdate(goes_on ? kAutoBackprop : kAutoNothing);
     Resolve(WithAutoStretch(resolve, stretch));
   }
   Decide(Expects::kNothing);

@@ -79,7 +79,9 @@ bool Track::BeginSimulation(const PyObject* environment) {
 
 void Track::EndSimulation() {
   if (backward_ != 0 || IsInsideCode() || !FollowsNow()) return;
-  if (state_ == kAutoSimulation) Run(kAutoNothing);
+  if (state_ != kAutoSimulation) return;
+  prepares_ = learns_as_acted_;
+  Run(prepares_ ? kAutoTail : kAutoNothing);
 }
 
 // ---- F ------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ bool Track::LeaveGreenlet(const PyObject* greenlet) {
   const bool is_other = is_held_ && greenlet != holder_;
   const bool mixes = is_other && calls_ != held_calls_;
   if (!is_other) {
-    is_held_ = state_ != trace::kAutoNothing;
+    is_held_ = state_ != kAutoNothing && !(prepares_ && state_ == kAutoTail);
     holder_ = greenlet;
   }
   held_calls_ = calls_;
@@ -237,6 +239,9 @@ void Track::BeginBackward(PyObject* outputs) {
   if (expects_ == Expects::kName) {
     if (__builtin_expect(!has_environment, 0)) acting_.Judge(outputs);
     modules_.Train();
+  }
+  if (simulates_ && !updated_) {
+    learns_as_acted_ = expects_ == Expects::kNothing || expects_ == Expects::kForward;
   }
   const uint32_t stretch = NoteUpdate();
   if (HasOpen() || stretch != kAutoStretchKeeps) {

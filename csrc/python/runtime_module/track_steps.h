@@ -72,7 +72,7 @@ inline void Track::Decide(Expects next) {
   import_cut_ = import_;
   block_ = nullptr;
   last_compiled_ = nullptr;
-  drawn_ = makes_ = is_unproven_ = has_output_ = false;
+  drawn_ = makes_ = is_unproven_ = has_output_ = prepares_ = false;
   run_.End();
 }
 
@@ -100,7 +100,8 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
 // `tail`: of what runs as one, unless that is a batch that was drawn, or follows an X.
 inline uint32_t Track::NameAllOfUpdate(uint32_t tail = kAutoBackprop) const {
   if (has_output_) tail = has_gradients_ ? kAutoBackprop : kAutoNothing;
-  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, drawn_ ? kAutoReplay : tail);
+  const uint32_t between = prepares_ ? kAutoBackprop : kAutoNothing;
+  return NameAll(kAutoBackprop, between, kAutoBackprop, drawn_ ? kAutoReplay : tail);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
@@ -132,10 +133,13 @@ inline uint32_t Track::AfterForward() const {
   return has_gradients_ ? kAutoAfter : kAutoBetween;
 }
 
+// What a conversion is that turned out to be none.
+inline uint32_t Track::Unconverted() const { return prepares_ ? kAutoTail : kAutoNothing; }
+
 inline uint32_t Track::DropUnproven(uint32_t resolve) {
   if (!is_unproven_) return resolve;
   is_unproven_ = false;
-  return WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+  return WithAutoFate(resolve, kAutoBetween, Unconverted());
 }
 
 inline uint32_t Track::TakeOutput(uint32_t resolve) {
@@ -147,9 +151,10 @@ inline uint32_t Track::TakeOutput(uint32_t resolve) {
 inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && ExpectsStep()) return;
-  const bool ends_backprop = ExpectsStep();
+  const bool ends_tail = ExpectsStep() || prepares_;
+  prepares_ = false;
   uint32_t resolve = DropUnproven(TakeOutput(kAutoKeepAll));
-  if (ends_backprop) {
+  if (ends_tail) {
     resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
     before_block_ = kAutoNothing;
   }

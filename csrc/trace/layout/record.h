@@ -106,7 +106,7 @@ enum AutoState : uint32_t {
   kAutoInside = 5,   // in a forward with gradients, or in a block that began with one
   kAutoBetween = 6,  // after a forward, none of them with gradients so far; converting for one
   kAutoAfter = 7,    // after a forward, one of them with gradients
-  kAutoTail = 8,     // after a backward or an optimizer step
+  kAutoTail = 8,     // after a backward or an optimizer step, or before one that may come
   kAutoAside = 9,    // in a forward without gradients, or in a block that began with one
   kAutoLastOpen = 9,
   kAutoTarget = 10,

@@ -83,6 +83,8 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
     trained: set[str] = set()
     trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
+    learns_as_acted = False  # no forward was between the last update's S and its B
+    prepared: int | None = None  # since when such a thread has had nothing but conversions
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -92,6 +94,7 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
             if chose and not environment and not token.may_go_on:
                 yield from _chosen(waiting, output, tokens[: position - 1])
                 waiting = []
+            prepared = None
             if not waiting and not token.is_given:
                 converted = _proven(converted)
             waiting.append(token)
@@ -102,14 +105,14 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
                 token.is_named = True
             continue
         if token.kind == "A":
-            chosen, drawn, output = token.start, None, None
+            chosen, drawn, output, prepared = token.start, None, None, None
             converted = _proven(converted)
             continue
         if token.kind == "X":
             output = token.end
             continue
         if token.kind == "D":
-            drawn = token
+            drawn, prepared = token, None
             has_key = any(each.kind == "L" for each in converted)
             converted = [] if has_key else _proven(converted)
             continue
@@ -123,7 +126,7 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
             parts = _for_forward(converted, start)
             yield from ((begin, end, GENERATION) for begin, end, _ in parts)
             waiting, converted, chosen, drawn, generated = [], [], None, None, True
-            output = None
+            output = prepared = None
             continue
         if token.kind in "KMLW":
             if not waiting and chosen is None:
@@ -146,6 +149,7 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
                 yield from _themselves(waiting)
             yield token.start, token.end, SIMULATION
             waiting, generated, updated = [], False, False
+            prepared = token.end if learns_as_acted else None
         elif token.kind == "B" or any(each.has_backward for each in waiting):
             learning = {kind for each in waiting for kind in each.learning}
             trained |= learning
@@ -154,18 +158,21 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
             end, after = _end_of_backprop(tokens, token.end, position, steps)
             if drawn is not None:
                 yield drawn.start, waiting[0].start if waiting else token.start, REPLAY
+            start = token.start if prepared is None or token.is_whole else prepared
+            if token.kind == "B" and not token.is_whole and steps and not updated:
+                learns_as_acted = not waiting and drawn is None and chosen is None
             others = {kind for each in waiting for kind in each.aside} - trained
             is_first = not any(
                 gradients for each in waiting[:1] for _, gradients in each.forwards[:1]
             )
             of_others = REFERENCE if generated else TARGET
             of_trained = ADVANTAGE if is_first and not updated else BACKPROP
-            yield from _backprop(waiting, token.start, end, of_others if others else of_trained)
+            yield from _backprop(waiting, start, end, of_others if others else of_trained)
             generated &= not any(each.kind == "O" for each in tokens[position - 1 : after])
-            waiting, updated, position = [], True, after
+            waiting, updated, position, prepared = [], True, after, None
         else:  # an O without a B
             yield from _themselves(waiting)
-            waiting, generated = [], False
+            waiting, generated, prepared = [], False, None
         converted, chosen, drawn, output = [], None, None, None
     yield from _themselves(waiting)
 
