@@ -416,9 +416,7 @@ class Track {
     return expects_ == Expects::kChosen || expects_ == Expects::kName ||
            expects_ == Expects::kToken;
   }
-  bool HasOpen() const {
-    return expects_ != Expects::kNothing || block_ != nullptr || prepares_;
-  }
+  bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr || prepares_; }
   bool FollowsNow();
   bool IsNewIteration();
   bool IsInLoop() const;
