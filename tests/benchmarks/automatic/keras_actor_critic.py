@@ -3,7 +3,6 @@
 An episode is played while a tape is open, and learned from at its end.
 """
 
-import contextlib
 import os
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
@@ -44,24 +43,25 @@ def train(episodes, seed=1):
         with operation("simulation"):
             state, _ = env.reset(seed=seed + episode)
         log_probabilities, values, rewards = [], [], []
-        with contextlib.ExitStack() as learning:
-            with tf.GradientTape() as tape:
-                done = False
-                while not done:
-                    with operation("inference"):
-                        state = ops.expand_dims(ops.convert_to_tensor(state), 0)
-                        probabilities, value = model(state)
-                        chances = np.squeeze(probabilities)
-                        action = np.random.choice(2, p=chances / chances.sum())
-                        log_probabilities.append(ops.log(probabilities[0, action]))
-                        values.append(value[0, 0])
-                    with operation("simulation"):
-                        state, reward, terminated, truncated, _ = env.step(action)
-                    done = terminated or truncated
-                    rewards.append(reward)
-                learning.enter_context(operation("backprop"))
-                losses = []
-                history = zip(log_probabilities, values, expected_returns(rewards), strict=True)
+        tape = tf.GradientTape()
+        with tape:
+            done = False
+            while not done:
+                with operation("inference"):
+                    state = ops.expand_dims(ops.convert_to_tensor(state), 0)
+                    probabilities, value = model(state)
+                    chances = np.squeeze(probabilities)
+                    action = np.random.choice(2, p=chances / chances.sum())
+                    log_probabilities.append(ops.log(probabilities[0, action]))
+                    values.append(value[0, 0])
+                with operation("simulation"):
+                    state, reward, terminated, truncated, _ = env.step(action)
+                done = terminated or truncated
+                rewards.append(reward)
+        with operation("backprop"):
+            losses = []
+            history = zip(log_probabilities, values, expected_returns(rewards), strict=True)
+            with tape:
                 for log_probability, value, target in history:
                     losses.append(-log_probability * (target - value))
                     losses.append(huber_loss(ops.expand_dims(value, 0), ops.expand_dims(target, 0)))
