@@ -180,7 +180,7 @@ def track(text: str, *, environment: bool = True) -> str:
         ("SFJS", "s.iijis."),
         ("C(S)J", "iii.j."),
         # And inside everything else.
-        ("S(J)SF(J)SB(J)", "sjs.s.ijiis.bjb."),
+        ("S(J)SF(J)SB(J)", "sjs.s.ijiisbbjb."),
         ("N(JQ)FB(O(J))", "tjttt.bbbbjbb."),
         ("J(SFB)S", "jjjjjjj.s."),
         # From its first phase to its last one, inside a compiled function.
@@ -254,22 +254,23 @@ def test_sac_with_three_losses() -> None:
 @pytest.mark.parametrize(
     ("calls", "expected"),
     [
-        ("SFSBO", "s.iis.bbb."),  # the first update shows it
-        ("SFSBOSFSBO", "s.iis.bbb.s.iisbbbb."),
-        ("SFSBOSSBO", "s.iis.bbb.s.sbbbb."),
-        ("SFSBOSBO", "s.iis.bbb.sbbbb."),
-        ("SFSBOSBBO", "s.iis.bbb.sbbbbbb."),
+        ("SFSBO", "s.iisbbbb."),  # it acts with gradients
+        ("SN(F)SBOSBO", "s.iiiis.bbb.sbbbb."),  # the first update shows it
+        ("SFSBOSFSBO", "s.iisbbbb.s.iisbbbb."),
+        ("SFSBOSSBO", "s.iisbbbb.s.sbbbb."),
+        ("SFSBOSBO", "s.iisbbbb.sbbbb."),
+        ("SFSBOSBBO", "s.iisbbbb.sbbbbbb."),
         # What it converts for the loss is a part, and what it converts for a forward is not.
-        ("SFSBOSKWLBO", "s.iis.bbb.sbbbbbbbbbb."),
-        ("SFSBOSKFS", "s.iis.bbb.s.i.iis."),
-        ("SFSBOSWMFS", "s.iis.bbb.s.i.i.iis."),
+        ("SFSBOSKWLBO", "s.iisbbbb.sbbbbbbbbbb."),
+        ("SFSBOSKFS", "s.iisbbbb.s.i.iis."),
+        ("SFSBOSWMFS", "s.iisbbbb.s.i.i.iis."),
         # Another forward, a draw, an action or an update of another kind shows otherwise.
-        ("SFSBOSFBO", "s.iis.bbb.s.bbbbb."),
-        ("SFSBOSFBOSBO", "s.iis.bbb.s.bbbbb.s.bbb."),
-        ("SFSBOSDBO", "s.iis.bbb.s.ppbbb."),
-        ("SFSBOSABO", "s.iis.bbb.s...bbb."),
-        ("SFSBOSO", "s.iis.bbb.s..."),
-        ("SFSBOSVBO", "s.iis.bbb.sbebbbb."),
+        ("SFSBOSFBO", "s.iisbbbb.s.bbbbb."),
+        ("SFSBOSFBOSBO", "s.iisbbbb.s.bbbbb.s.bbb."),
+        ("SFSBOSDBO", "s.iisbbbb.s.ppbbb."),
+        ("SFSBOSABO", "s.iisbbbb.s...bbb."),
+        ("SFSBOSO", "s.iisbbbb.s..."),
+        ("SFSBOSVBO", "s.iisbbbb.sbebbbb."),
     ],
 )
 def test_a_program_that_learns_from_the_forwards_it_acted_with(calls: str, expected: str) -> None:

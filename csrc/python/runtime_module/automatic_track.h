@@ -62,7 +62,7 @@
 //
 // If no F lies between an S and the first B behind it, as where a program learns from the F that it
 // acted with, the next time `backprop` begins with the end of the S. For that, nothing but K, L and
-// W may come between.
+// W may come between. Before the first B, a thread is expected to do so if it acts with gradients.
 //
 // A K is a part of the next F, if that is inference. If two K convert one object, the later one
 // counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
@@ -496,7 +496,9 @@ class Track {
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S
-  bool learns_as_acted_ = false;  // no F was between the last update's S and its B
+  // No F was between the last update's S and its B; before the first one, F had gradients before S.
+  bool learns_as_acted_ = false;
+  bool has_learned_ = false;      // a B after an S told
   bool prepares_ = false;         // so what runs since the last S, as a tail, is a B's if one comes
   bool fed_ = false;              // an update was, since the last S, by whatever means
   bool has_gradients_ = false;    // of a forward since the operation opened

@@ -52,6 +52,9 @@ bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
   const bool draws = drawn_ && has_acted_ && IsInLoop();
+  if (__builtin_expect(!has_learned_, 0) && expects_ == Expects::kName) {
+    learns_as_acted_ = has_gradients_;
+  }
   generated_ = updated_ = fed_ = false;
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
@@ -242,6 +245,7 @@ void Track::BeginBackward(PyObject* outputs) {
   }
   if (simulates_ && !updated_) {
     learns_as_acted_ = expects_ == Expects::kNothing || expects_ == Expects::kForward;
+    has_learned_ = true;
   }
   const uint32_t stretch = NoteUpdate();
   if (HasOpen() || stretch != kAutoStretchKeeps) {

@@ -83,7 +83,9 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
     trained: set[str] = set()
     trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
-    learns_as_acted = False  # no forward was between the last update's S and its B
+    # No forward was between the last update's S and its B; before the first one, those that acted had
+    # gradients.
+    learns_as_acted = has_learned = False
     prepared: int | None = None  # since when such a thread has had nothing but conversions
     position = 0
     while position < len(tokens):
@@ -137,6 +139,8 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
                 converted = [token] if again else [*converted, token]
             continue
         if token.kind == "S":
+            if waiting and not has_learned:
+                learns_as_acted = any(each.learning for each in waiting)
             acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
             has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
             if drawn is not None and has_acted:
@@ -161,6 +165,7 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
             start = token.start if prepared is None or token.is_whole else prepared
             if token.kind == "B" and not token.is_whole and steps and not updated:
                 learns_as_acted = not waiting and drawn is None and chosen is None
+                has_learned = True
             others = {kind for each in waiting for kind in each.aside} - trained
             is_first = not any(
                 gradients for each in waiting[:1] for _, gradients in each.forwards[:1]
