@@ -488,14 +488,14 @@ class Track {
   Evaluations evaluations_;
   bool converts_ = false;  // an observation was converted for the next F
   // These four are together, so that one store forgets them.
-  bool makes_ = false;            // a W that counts is open
-  bool is_unproven_ = false;      // what was converted for the next F began with a W
-  bool has_output_ = false;       // an X was, since the last F: what is open goes on as a tail
-  bool drawn_ = false;            // what runs as a tail is a batch that was drawn
-  bool has_key_ = false;          // a random key was made for it: all from there on is a K
-  bool gives_scores_ = false;     // of the last forward, where a generation was
-  bool generated_ = false;        // since the last S and O
-  bool updated_ = false;          // a backward was, since the last S
+  bool makes_ = false;         // a W that counts is open
+  bool is_unproven_ = false;   // what was converted for the next F began with a W
+  bool has_output_ = false;    // an X was, since the last F: what is open goes on as a tail
+  bool drawn_ = false;         // what runs as a tail is a batch that was drawn
+  bool has_key_ = false;       // a random key was made for it: all from there on is a K
+  bool gives_scores_ = false;  // of the last forward, where a generation was
+  bool generated_ = false;     // since the last S and O
+  bool updated_ = false;       // a backward was, since the last S
   // No F was between the last update's S and its B; before the first one, F had gradients before S.
   bool learns_as_acted_ = false;
   bool has_learned_ = false;      // a B after an S told
