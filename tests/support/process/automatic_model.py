@@ -83,8 +83,8 @@ def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int,
     trained: set[str] = set()
     trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
-    # No forward was between the last update's S and its B; before the first one, those that acted had
-    # gradients.
+    # No forward was between the last update's S and its B; before the first one, those that acted
+    # had gradients.
     learns_as_acted = has_learned = False
     prepared: int | None = None  # since when such a thread has had nothing but conversions
     position = 0
