@@ -32,9 +32,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     asked = {"process_id": loop.process_id, "operations": operations}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
+        return
     time = estimate_of(rows)
     stepped_ns = _stepped_ns(trace, loop, operations, rows)
-    if not rows or not finding_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
+    if not finding_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
         return
     first, entries = rows[0], rows[0]["entries"]
     yield Finding(
@@ -59,8 +61,6 @@ def _stepped_ns(
     of `rows` with a comprehension."""
     inside = of_functions(trace, loop, _ONE_BY_ONE, operations)
     stepped = [row for row in rows if source_of(trace, row["file"]).steps_through(row["line"])]
-    if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in stepped)):
-        stepped = []
     functions_ns = inside.time.saving_ns if inside else 0.0
     # A comprehension may be what calls the function.
     return min(functions_ns, _all_ns(rows) - _all_ns(stepped)) + _all_ns(stepped)
