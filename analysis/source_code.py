@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_ALL_LOOPS = (*_LOOPS, *_COMPREHENSIONS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
@@ -39,26 +40,19 @@ class Source:
         for node in self._around(line):
             if isinstance(node, _SCOPES):
                 found = None
-            elif isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
+            elif isinstance(node, _ALL_LOOPS):
                 found = (node.lineno, node.end_lineno or node.lineno)
         return found
 
     def is_in_comprehension(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension."""
-        found = False
-        for node in self._around(line):
-            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
-                found = isinstance(node, _COMPREHENSIONS)
-        return found
+        return isinstance(self._innermost_loop(line), _COMPREHENSIONS)
 
     def steps_through(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension that goes through items one
         by one. One that indexes each with a variable, as in column[rows] for each column, gathers
         many at a time."""
-        loop = None
-        for node in self._around(line):
-            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
-                loop = node
+        loop = self._innermost_loop(line)
         if not isinstance(loop, _COMPREHENSIONS):
             return False
         looped = _looped_names(loop)
@@ -130,10 +124,7 @@ class Source:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
         loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
-        loop: ast.AST | None = None
-        for node in self._around(line):
-            if isinstance(node, (*_LOOPS, *_COMPREHENSIONS)):
-                loop = node
+        loop = self._innermost_loop(line)
         if loop is None:
             return False
         looped = _looped_names(loop)
@@ -184,6 +175,11 @@ class Source:
                     if any(ast.unparse(part) in targets for part in read):
                         return _name_of(call.func)
         return None
+
+    def _innermost_loop(self, line: int) -> ast.AST | None:
+        """Of all loops and comprehensions around a line, whatever functions lie between."""
+        loops = (each for each in self._around(line) if isinstance(each, _ALL_LOOPS))
+        return next(iter(deque(loops, maxlen=1)), None)
 
     def _around(self, line: int) -> Iterator[ast.AST]:
         """Nodes that contain a line, the outermost first."""
