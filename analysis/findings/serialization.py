@@ -30,9 +30,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
-        waiting = _lines(trace, row, "wait")
-        reading = _reading(trace, row, waiting)
-        moved_ns = reading.saving_ns + max(row["wait_ns"] - row["work_ns"], 0)
+        at = {"process_id": loop.process_id, "operation": row["operation"]}
+        waiting = lines.operation_lines(trace, **at, layers=("wait",))
+        running = lines.operation_lines(trace, **at, layers=("python",))
+        reading = _reading(trace, waiting, running).at_least(row["pickled_ns"])
+        waits = _waits(row)
+        moved_ns = reading.saving_ns + waits.saving_ns
         if not finding_verdicts.are_messages_large(min(pickled_ns, moved_ns), loop.loop_ns):
             continue
         messages = row["messages"]
@@ -46,27 +49,23 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Put observations into memory that the processes share (multiprocessing."
             "shared_memory, AsyncVectorEnv(shared_memory=True)).",
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
-            price=reading.plus(_waits(row)).less(_SIGNAL.times(messages)),
+            price=reading.plus(waits).less(_SIGNAL.times(messages)),
             operation=None if row["operation"] == "(none)" else row["operation"],
             **lines.place_of(waiting),
         )
 
 
-def _lines(trace: Trace, row: Mapping[str, Any], layer: str) -> list[dict[str, Any]]:
-    """The program's own lines by their time in the operation, in a layer."""
-    asked = {"process_id": row["process_id"], "operation": row["operation"]}
-    return lines.operation_lines(trace, **asked, layers=(layer,))
-
-
-def _reading(trace: Trace, row: Mapping[str, Any], waiting: Sequence[Mapping[str, Any]]) -> Price:
+def _reading(
+    trace: Trace, waiting: Sequence[Mapping[str, Any]], running: Sequence[Mapping[str, Any]]
+) -> Price:
     """Python's time at lines that take messages, and wait for them: reading takes longer than
     pickling."""
     places = {(line["file"], line["line"]) for line in waiting if _receives(trace, line)}
     price = Price(0, 0, 0)
-    for line in _lines(trace, row, "python"):
+    for line in running:
         if (line["file"], line["line"]) in places:
             price = price.plus(of_estimate(line))
-    return price.at_least(row["pickled_ns"])
+    return price
 
 
 def _waits(row: Mapping[str, Any]) -> Price:

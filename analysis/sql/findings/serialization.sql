@@ -36,7 +36,7 @@ WITH _message AS (
 ), _work AS (
   SELECT MAX(own_ns + COALESCE(slept_ns, 0)) AS work_ns FROM _own LEFT JOIN _sleep USING (process_id)
 )
-SELECT $process_id AS process_id, ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
+SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) AS BIGINT) AS wait_ns,
   COALESCE((SELECT CAST(pickled_ns AS BIGINT) FROM _pickle WHERE process_id = $process_id), 0) AS pickled_ns,
   CAST(COALESCE(ANY_VALUE(peer_pickled_ns), 0) AS BIGINT) AS peer_pickled_ns,
   CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,
