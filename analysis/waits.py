@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement
+from rlscope.analysis import statement, verdicts
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -21,6 +21,18 @@ def waited_beside(trace: Trace) -> Table:
     """stage, role, family, name, last_name, peers, self_ns: for which processes a thread without
     operations waits longest, beside the one that the time between operations is of."""
     return statement.run(trace, "waited_beside")
+
+
+def explained_waits(trace: Trace) -> list[dict[str, Any]]:
+    """Rows of `waited_for`. Those of waits for a thread have in `beside` the row of `waited_beside`
+    that explains them."""
+    rows = waited_for(trace).to_dicts()
+    beside = {row["stage"]: row for row in waited_beside(trace).to_dicts()}
+    for row in rows:
+        found = beside.get(row["stage"]) if row["kind"] == "thread" else None
+        if found and verdicts.is_wait_explained(found["self_ns"], row["self_ns"]):
+            row["beside"] = found
+    return rows
 
 
 def process_waits(trace: Trace) -> Table:

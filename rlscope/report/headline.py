@@ -138,22 +138,10 @@ def _known(trace: Trace) -> _Known:
         run=next(iter(trace.table("run").to_dicts()), {}),
         facts=facts,
         times=groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts(),
-        waited=_waited(trace),
+        waited=waits.explained_waits(trace),
         loops=roles.role_loops(trace).to_dicts(),
         unrecorded=processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts(),
     )
-
-
-def _waited(trace: Trace) -> Rows:
-    """Rows of `waited_for`. Those of waits for threads have in `beside` the row of `waited_beside`
-    that explains them."""
-    rows = waits.waited_for(trace).to_dicts()
-    beside = {row["stage"]: row for row in waits.waited_beside(trace).to_dicts()}
-    for row in rows:
-        found = beside.get(row["stage"]) if row["kind"] == "thread" else None
-        if found and verdicts.is_wait_explained(found["self_ns"], row["self_ns"]):
-            row["beside"] = found
-    return rows
 
 
 def _first_sentence(trace: Trace, known: _Known) -> str:
