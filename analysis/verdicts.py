@@ -157,10 +157,9 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
 
 
 def is_between_told(pauses: Rows, facts: Row) -> bool:
-    """Whether the time between operations, of rows of `between_operation`, is so much that one
-    screen says where it is."""
-    known_ns = sum(row["duration_ns"] for row in pauses if row["why"] is None)
-    return bool(known_ns > _TOLD_BETWEEN * facts["span_ns"])
+    """Whether so much time lies between operations, by rows of `between_operation`, that one
+    screen says where."""
+    return _pauses_ns(pauses) > _TOLD_BETWEEN * int(facts["span_ns"])
 
 
 def is_running(processes: Iterable[Row]) -> bool:
@@ -171,8 +170,12 @@ def is_running(processes: Iterable[Row]) -> bool:
 def are_pauses_notable(pauses: Rows, facts: Row) -> bool:
     """Whether it is worth saying what time between operations lies between, from rows of
     `between_operation`."""
-    known_ns = sum(row["duration_ns"] for row in pauses if row["why"] is None)
-    return bool(known_ns > _NOTABLE_PAUSES * facts["span_ns"])
+    return _pauses_ns(pauses) > _NOTABLE_PAUSES * int(facts["span_ns"])
+
+
+def _pauses_ns(pauses: Rows) -> int:
+    """Time between known operations."""
+    return sum(row["duration_ns"] for row in pauses if row["why"] is None)
 
 
 def is_pair_named(part_ns: int, between_ns: int) -> bool:
