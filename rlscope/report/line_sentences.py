@@ -30,15 +30,15 @@ def hottest(rows: Rows, whole: str) -> list[str]:
 
 
 def between(rows: Rows) -> str:
-    """Rows of `between_lines`: " Its hottest lines, as shares of the loop: train (ppo.py:90) 4.1 %,
-    ...". Too little is known: "".
+    """Rows of `between_lines`: " The hottest lines there, by share of the loop: train (ppo.py:90)
+    4.1 %, ...". Too little is known: "".
     """
     named = [
         f"{units.label(row['function'])} ({place}) {_share(row)}"
         for row, place in zip(rows, _places(rows), strict=True)
         if verdicts.is_line_between_named(row["own_low_ns"], row["loop_ns"])
     ][:_BETWEEN]
-    return f" Its hottest lines, as shares of the loop: {', '.join(named)}." if named else ""
+    return f" The hottest lines there, by share of the loop: {', '.join(named)}." if named else ""
 
 
 def listed(rows: Rows) -> list[tuple[str, str, str]]:

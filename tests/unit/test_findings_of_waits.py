@@ -42,7 +42,7 @@ def test_a_loop_that_waits_for_the_disk_is_named():
     assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
 
 
-def test_code_after_shorter_waits_takes_less_longer():
+def test_code_after_shorter_waits_is_slowed_down_less():
     (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=30_000))
     assert finding.price is not None
     assert finding.price.saving_ns == 3 * SECOND + 30_000 * 10_000  # 100 of 250 us

@@ -148,13 +148,13 @@ def test_inner_lines_are_those_of_libraries_too():
     assert found == [(TOOLS, 300, True), (LIBRARY, 300, False)]
 
 
-def between(*times: dict[str, Any], stacks: list[dict[str, Any]] = STACKS) -> list[dict[str, Any]]:
+def between(*times: dict[str, Any]) -> list[dict[str, Any]]:
     """The lines of time that lies between operations, if it has these parts."""
     parts = [{**each, "operation": "(none)"} for each in times]
     breakdown = [share(0, "train", "python", 900)]
     breakdown += [share(0, "(none)", each["layer"], each["self_ns"]) for each in parts]
-    rows = {"breakdown": breakdown, "stack_time": parts, "stack": stacks}
-    return lines.between_lines(trace_of(**rows), rows=9).to_dicts()  # type: ignore[arg-type]
+    trace = trace_of(breakdown=breakdown, stack_time=parts)
+    return lines.between_lines(trace, rows=9).to_dicts()  # type: ignore[arg-type]
 
 
 def places(rows: list[dict[str, Any]]) -> list[tuple[str, int, int]]:

@@ -248,7 +248,12 @@ def test_its_hottest_lines_are_named_if_they_are_surely_hot() -> None:
         ],
     )
     (said,) = (each for each in texts(trace, warning=False) if each.startswith("Between"))
-    assert_says(said, "15 ns in 1 pause", "collect (library/collector.py:7) 5.0 % (4.0 % to 6.0 %)")
+    assert_says(
+        said,
+        "15 ns in 1 pause",
+        "lines there",
+        "collect (library/collector.py:7) 5.0 % (4.0 % to 6.0 %)",
+    )
     assert ":8)" not in said
 
 
