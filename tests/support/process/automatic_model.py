@@ -73,118 +73,165 @@ def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
     return is_foreign and len(in_a_row) >= 4 and alone and step.is_elsewhere not in learned
 
 
-def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[tuple[int, int, str]]:
-    """(start, end, name) of every part of the track that has one."""
-    waiting: list[Token] = []  # forwards whose name is open
-    drawn: Token | None = None  # the draw of a batch, of which an update may follow
-    chosen: int | None = None  # when an action was chosen, and no update has followed
-    converted: list[Token] = []  # conversions that no forward has followed, before that
-    output: int | None = None  # the end of the last X that no forward has followed
-    trained: set[str] = set()
-    trains = False
-    generated = updated = False  # since the last S; a generation since the last O, too
-    # No forward was between the last update's S and its B; before the first one, those that acted
-    # had gradients.
-    learns_as_acted = has_learned = False
-    prepared: int | None = None  # since when such a thread has had nothing but conversions
-    position = 0
-    while position < len(tokens):
-        token = tokens[position]
-        position += 1
-        if token.kind == "F":
-            chose = waiting and output is not None and not token.in_step
-            if chose and not environment and not token.may_go_on:
-                yield from _chosen(waiting, output, tokens[: position - 1])
-                waiting = []
-            prepared = None
-            if not waiting and not token.is_given:
-                converted = _proven(converted)
-            waiting.append(token)
-            output = token.end if token.has_output else None
-            is_frozen = _is_frozen(token, trained)
-            if generated and trains and token.is_aside and token.is_left:
-                yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
-                token.is_named = True
-            continue
-        if token.kind == "A":
-            chosen, drawn, output, prepared = token.start, None, None, None
-            converted = _proven(converted)
-            continue
-        if token.kind == "X":
-            output = token.end
-            continue
-        if token.kind == "D":
-            drawn, prepared = token, None
-            has_key = any(each.kind == "L" for each in converted)
-            converted = [] if has_key else _proven(converted)
-            continue
-        if token.kind == "T":
-            trained |= {kind for _, kind in token.nested}
-            first = waiting[0] if waiting else token
-            if tokens[position - 2].kind == "T":
-                first = tokens[position - 2]
-            start = first.start if chosen is None else chosen
-            yield from _open(waiting, start, token.end, GENERATION)
-            parts = _for_forward(converted, start)
-            yield from ((begin, end, GENERATION) for begin, end, _ in parts)
-            waiting, converted, chosen, drawn, generated = [], [], None, None, True
-            output = prepared = None
-            continue
-        if token.kind in "KMLW":
-            if not waiting and chosen is None:
-                drawn = None
-                again = token.kind == "K" and any(each.kind in "KMW" for each in converted)
-                if token.kind in "LW":
-                    converted = _proven(converted)
-                converted = [token] if again else [*converted, token]
-            continue
-        if token.kind == "S":
-            if waiting and not has_learned:
-                learns_as_acted = any(each.learning for each in waiting)
-            acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
-            has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
-            if drawn is not None and has_acted:
-                acts = [drawn.start, *acts]
-            if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
-                end = token.start if output is None else output
-                yield from _open(waiting, acts[0], end, INFERENCE)
-                yield from _for_forward(converted, acts[0])
-            else:
-                yield from _themselves(waiting)
-            yield token.start, token.end, SIMULATION
-            waiting, generated, updated = [], False, False
-            prepared = token.end if learns_as_acted else None
-        elif token.kind == "B" or any(each.has_backward for each in waiting):
-            learning = {kind for each in waiting for kind in each.learning}
-            trained |= learning
-            trains |= bool(learning)
-            steps = any(each.kind == "S" for each in tokens[:position])
-            end, after = _end_of_backprop(tokens, token.end, position, steps)
-            if drawn is not None:
-                yield drawn.start, waiting[0].start if waiting else token.start, REPLAY
-            start = token.start if prepared is None or token.is_whole else prepared
-            if token.kind == "B" and not token.is_whole and steps and not updated:
-                learns_as_acted = not waiting and drawn is None and chosen is None
-                has_learned = True
-            others = {kind for each in waiting for kind in each.aside} - trained
-            is_first = not any(
-                gradients for each in waiting[:1] for _, gradients in each.forwards[:1]
-            )
-            of_others = REFERENCE if generated else TARGET
-            of_trained = ADVANTAGE if is_first and not updated else BACKPROP
-            yield from _backprop(waiting, start, end, of_others if others else of_trained)
-            generated &= not any(each.kind == "O" for each in tokens[position - 1 : after])
-            waiting, updated, position, prepared = [], True, after, None
-        else:  # an O without a B
-            yield from _themselves(waiting)
-            waiting, generated, prepared = [], False, None
-        converted, chosen, drawn, output = [], None, None, None
-    yield from _themselves(waiting)
+Interval = tuple[int, int, str]
+"""Start, end and name."""
+
+
+def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[Interval]:
+    """Every part of the track that has a name."""
+    yield from _Reading(tokens, environment).intervals()
+
+
+class _Reading:
+    """What is known of a thread up to a token. Each kind of token has a method, which gives what
+    the token names."""
+
+    def __init__(self, tokens: Sequence[Token], environment: bool) -> None:
+        self.tokens = tokens
+        self.environment = environment
+        self.position = 0  # of the next token
+        self.waiting: list[Token] = []  # forwards whose name is open
+        self.drawn: Token | None = None  # the draw of a batch, of which an update may follow
+        self.chosen: int | None = None  # when an action was chosen, and no update has followed
+        self.converted: list[Token] = []  # conversions that no forward has followed, before that
+        self.output: int | None = None  # the end of the last X that no forward has followed
+        self.trained: set[str] = set()
+        self.trains = False
+        self.generated = False  # since the last S and O
+        self.updated = False  # since the last S
+        # No forward was between the last update's S and its B; before the first one, those that
+        # acted had gradients.
+        self.learns_as_acted = self.has_learned = False
+        self.prepared: int | None = None  # since when such a thread has had only conversions
+
+    def intervals(self) -> Iterator[Interval]:
+        parts = {"F": self.forward, "A": self.choice, "X": self.conversion_of_result,
+                 "D": self.draw, "T": self.text, "S": self.step,
+                 **dict.fromkeys("KMLW", self.conversion)}  # fmt: skip
+        while self.position < len(self.tokens):
+            token = self.tokens[self.position]
+            self.position += 1
+            trains = token.kind == "B" or any(each.has_backward for each in self.waiting)
+            yield from parts.get(token.kind, self.update if trains else self.lone_step)(token)
+        yield from _themselves(self.waiting)
+
+    def before(self) -> Sequence[Token]:
+        return self.tokens[: self.position - 1]
+
+    def end_cycle(self) -> None:
+        """After an S, a B or an O."""
+        self.waiting, self.converted = [], []
+        self.chosen = self.drawn = self.output = None
+
+    def forward(self, token: Token) -> Iterator[Interval]:
+        chose = self.waiting and self.output is not None and not token.in_step
+        if chose and not self.environment and not token.may_go_on:
+            yield from _chosen(self.waiting, self.output, self.before())
+            self.waiting = []
+        self.prepared = None
+        if not self.waiting and not token.is_given:
+            self.converted = _proven(self.converted)
+        self.waiting.append(token)
+        self.output = token.end if token.has_output else None
+        is_frozen = _is_frozen(token, self.trained)
+        if self.generated and self.trains and token.is_aside and token.is_left:
+            yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
+            token.is_named = True
+
+    def choice(self, token: Token) -> Iterator[Interval]:
+        self.chosen = token.start
+        self.drawn = self.output = self.prepared = None
+        self.converted = _proven(self.converted)
+        return iter(())
+
+    def conversion_of_result(self, token: Token) -> Iterator[Interval]:
+        self.output = token.end
+        return iter(())
+
+    def draw(self, token: Token) -> Iterator[Interval]:
+        self.drawn, self.prepared = token, None
+        has_key = any(each.kind == "L" for each in self.converted)
+        self.converted = [] if has_key else _proven(self.converted)
+        return iter(())
+
+    def text(self, token: Token) -> Iterator[Interval]:
+        self.trained |= {kind for _, kind in token.nested}
+        first = self.waiting[0] if self.waiting else token
+        if self.tokens[self.position - 2].kind == "T":
+            first = self.tokens[self.position - 2]
+        start = first.start if self.chosen is None else self.chosen
+        yield from _open(self.waiting, start, token.end, GENERATION)
+        for begin, end, _ in _for_forward(self.converted, start):
+            yield begin, end, GENERATION
+        self.end_cycle()
+        self.generated, self.prepared = True, None
+
+    def conversion(self, token: Token) -> Iterator[Interval]:
+        if not self.waiting and self.chosen is None:
+            self.drawn = None
+            again = token.kind == "K" and any(each.kind in "KMW" for each in self.converted)
+            if token.kind in "LW":
+                self.converted = _proven(self.converted)
+            self.converted = [token] if again else [*self.converted, token]
+        return iter(())
+
+    def step(self, token: Token) -> Iterator[Interval]:
+        if self.waiting and not self.has_learned:
+            self.learns_as_acted = any(each.learning for each in self.waiting)
+        acts = [each.start for each in self.waiting]
+        if self.chosen is not None:
+            acts = [self.chosen, *acts]
+        if self.drawn is not None and sum(each.kind == "S" for each in self.before()) > 1:
+            acts = [self.drawn.start, *acts]
+        if acts and any(each.kind in "SO" for each in self.before()):
+            end = token.start if self.output is None else self.output
+            yield from _open(self.waiting, acts[0], end, INFERENCE)
+            yield from _for_forward(self.converted, acts[0])
+        else:
+            yield from _themselves(self.waiting)
+        yield token.start, token.end, SIMULATION
+        self.end_cycle()
+        self.generated = self.updated = False
+        self.prepared = token.end if self.learns_as_acted else None
+
+    def update(self, token: Token) -> Iterator[Interval]:
+        waiting = self.waiting
+        learning = {kind for each in waiting for kind in each.learning}
+        self.trained |= learning
+        self.trains |= bool(learning)
+        steps = any(each.kind == "S" for each in self.tokens[: self.position])
+        end, after = _end_of_backprop(self.tokens, token.end, self.position, steps)
+        if self.drawn is not None:
+            yield self.drawn.start, waiting[0].start if waiting else token.start, REPLAY
+        start = token.start if self.prepared is None or token.is_whole else self.prepared
+        if token.kind == "B" and not token.is_whole and steps and not self.updated:
+            self.learns_as_acted = not waiting and self.drawn is None and self.chosen is None
+            self.has_learned = True
+        yield from _backprop(waiting, start, end, self.name_of_aside())
+        self.generated &= not any(
+            each.kind == "O" for each in self.tokens[self.position - 1 : after]
+        )
+        self.end_cycle()
+        self.updated, self.position, self.prepared = True, after, None
+
+    def name_of_aside(self) -> str:
+        """What forwards without gradients are in an update that has others with them."""
+        if {kind for each in self.waiting for kind in each.aside} - self.trained:
+            return REFERENCE if self.generated else TARGET
+        first = self.waiting[0].forwards[:1] if self.waiting else []
+        is_first = not any(gradients for _, gradients in first)
+        return ADVANTAGE if is_first and not self.updated else BACKPROP
+
+    def lone_step(self, token: Token) -> Iterator[Interval]:
+        """An O without a B."""
+        yield from _themselves(self.waiting)
+        self.end_cycle()
+        self.generated, self.prepared = False, None
 
 
 def _chosen(
     waiting: Sequence[Token], output: int | None, before: Sequence[Token]
-) -> Iterator[tuple[int, int, str]]:
+) -> Iterator[Interval]:
     """Forwards of which a program without an environment has converted what they returned."""
     if output is not None and any(each.kind == "O" for each in before):
         return _open(waiting, waiting[0].start, output, INFERENCE)
@@ -207,9 +254,7 @@ def _is_frozen(token: Token, trained: set[str]) -> bool:
     return frozen
 
 
-def _open(
-    forwards: Sequence[Token], start: int, end: int, name: str
-) -> Iterator[tuple[int, int, str]]:
+def _open(forwards: Sequence[Token], start: int, end: int, name: str) -> Iterator[Interval]:
     """Forwards and the time between them, but for those that have their name."""
     for token in forwards:
         if token.is_named:
@@ -218,19 +263,17 @@ def _open(
     yield start, end, name
 
 
-def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+def _themselves(forwards: Sequence[Token]) -> Iterator[Interval]:
     yield from ((each.start, each.end, INFERENCE) for each in forwards if not each.is_named)
 
 
-def _for_forward(converted: Sequence[Token], start: int) -> Iterator[tuple[int, int, str]]:
+def _for_forward(converted: Sequence[Token], start: int) -> Iterator[Interval]:
     """Conversions for a forward that begins at `start`; from a key on all time is for it."""
     yield from _themselves(converted)
     yield from ((each.start, start, INFERENCE) for each in converted if each.kind == "L")
 
 
-def _backprop(
-    waiting: Sequence[Token], start: int, end: int, aside: str
-) -> Iterator[tuple[int, int, str]]:
+def _backprop(waiting: Sequence[Token], start: int, end: int, aside: str) -> Iterator[Interval]:
     learns = next((each for each in waiting if each.learning), None)
     begin = start if learns is None else learns.end if learns.is_aside else learns.start
     yield from _open([each for each in waiting if each.start >= begin], begin, end, BACKPROP)
