@@ -1,0 +1,199 @@
+"""Advice on calls of networks: forwards in a row, gradients, generation."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis.findings import needless_gradients, single_inference, uncached_generation
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+
+
+# ---- forwards in a row ---------------------------------------------------------------------------
+
+ACTING = """\
+def act(net, observations):
+    return [net(observation) for observation in observations]
+
+def train(env, net):
+    for _ in range(100):
+        action = net(state)
+        state = env.step(action)
+"""
+
+
+def acting(line: int, in_a_row: int):
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, line, (MODULE,)),
+        Time("simulation", "python", SECOND, 7),
+        entries={"inference": 1000},
+        text=ACTING,
+        native_call=[
+            calls("inference", "torch._C._nn:linear", 2000 * in_a_row, 3 * SECOND),
+            calls("inference", "torch:multinomial", 1000 * in_a_row, 3 * SECOND),
+            calls("inference", "torch:stack", 1000, SECOND // 10),
+        ],
+    )
+
+
+def test_forwards_in_a_row_are_worth_a_batch():
+    (finding,) = found(single_inference.RULE, acting(2, 8))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
+
+
+def test_the_conversion_before_a_forward_is_no_entry_of_its_own():
+    instances = [
+        {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}
+        for step in range(1000)
+        for at, self_ns in ((2 * step, 2), (2 * step + 1, 3000))
+    ]
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        text=ACTING,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+        operation_instance=instances,
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert finding.title == "inference calls the network 8 times in a row"
+
+
+@pytest.mark.parametrize(("advantage_ns", "lines"), [(SECOND // 4, [3]), (SECOND, [])])
+def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
+    advantage_ns, lines
+):
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
+        Time("advantage", "framework", advantage_ns, 3, (MODULE,)),
+        entries={"inference": 1000},
+        text="def act(net, seen):\n    for each in seen:\n        yield net(each)\n",
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert [each.line for each in found(single_inference.RULE, trace)] == lines
+
+
+@pytest.mark.parametrize("text", ["for layer in layers:\n    x = layer(x)\n"])
+def test_layers_in_a_row_are_one_network(text):
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert found(single_inference.RULE, trace) == []
+
+
+def test_a_loop_around_a_function_that_calls_the_network_is_one():
+    text = "def act(seen):\n    return net(seen)\n\n\nactions = [act(seen) for seen in all_seen]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 5, ((FILE, "act"), MODULE)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert (finding.file, finding.line) == (FILE, 5)
+
+
+def test_a_comprehension_of_episodes_is_none():
+    """Its function steps an environment. The network's two layers are the same function."""
+    text = "scores = [episode(each) for each in noise]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 1, ((FILE, "episode"), MODULE)),
+        Time("simulation", "python", SECOND, 1, ((FILE, "episode"),)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 2000, 3 * SECOND)],
+    )
+    assert found(single_inference.RULE, trace) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "in_a_row"),
+    [
+        (2, 1),  # one environment
+        (6, 8),  # the loop steps the environment between forwards
+    ],
+)
+def test_a_forward_for_each_step_is_not(line, in_a_row):
+    assert found(single_inference.RULE, acting(line, in_a_row)) == []
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entries: int = 1000):
+    given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
+    given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
+    given += [calls("update", "torch._C._nn:linear", 500, forward_ns)]
+    given += [calls("inference", "torch._C:_set_grad_enabled", switches, 9)] if switches else []
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
+        entries={"inference": entries},
+        text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
+        native_call=given,
+    )
+
+
+def test_gradients_of_inference_that_nobody_needs_are_named():
+    (finding,) = found(needless_gradients.RULE, rollout("if True"))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        rollout("with torch.no_grad()"),  # around more than what was recorded
+        rollout("with inference_mode()"),
+        rollout("if True", switches=2000),  # somebody turns them off
+        rollout("if True", forward_ns=SECOND // 10),  # backwards go through inference
+        rollout("if True", entries=100),  # each step learns from its own inference
+    ],
+)
+def test_gradients_that_are_off_or_needed_are_not(trace):
+    assert found(needless_gradients.RULE, trace) == []
+
+
+# ---- generation ----------------------------------------------------------------------------------
+
+
+def generating(growth_ns: int, tokens: int = 64, generations: int = 5):
+    """Generations whose tokens take 1 ms, and each so much longer than the one before."""
+    lengths = [1_000_000 + place * growth_ns for place in range(tokens)]
+    starts = [sum(lengths[:place]) for place in range(tokens)]
+    whole = sum(lengths)
+    common = {"process_id": 0, "operation_id": 0}
+    linear = {**common, "kind": "call", "name": "torch._C._nn:linear"}
+    return loop_rows(
+        Time("generation", "framework", generations * whole, 3, (MODULE,)),
+        operation_instance=[
+            {**common, "start_ns": turn * whole, "duration_ns": whole}
+            for turn in range(generations)
+        ],
+        event=[
+            {**linear, "start_ns": turn * whole + start, "duration_ns": 1000}
+            for turn in range(generations)
+            for start in starts
+        ],
+        native_call=[calls("generation", "torch._C._nn:linear", tokens * generations, SECOND)],
+    )
+
+
+def test_tokens_that_take_longer_and_longer_are_worth_all_that_grows():
+    (finding,) = found(uncached_generation.RULE, generating(100_000))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "generation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(5 * 100_000 * 64 * 63 / 2, rel=0.02)
+
+
+def test_tokens_of_a_cache_take_the_same():
+    (finding,) = found(uncached_generation.RULE, generating(0))
+    assert finding.price is not None
+    assert finding.price.low_ns <= 0
+
+
+def test_a_few_tokens_are_no_evidence():
+    assert found(uncached_generation.RULE, generating(100_000, tokens=8)) == []
