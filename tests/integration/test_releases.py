@@ -38,6 +38,7 @@ if sys.argv[1:]:
 def _record(traced: TracedPython, folder: Path, name: str, release: str, *arguments: str) -> Path:
     script = folder / "train.py"
     script.write_text(_PROGRAM)
+    # Python takes compiled code of the same second and length for that of this file.
     (folder / "known.py").write_text(f"__version__ = {release!r}\n")
     (folder / "silent.py").write_text("")
     directory = folder / name
@@ -61,7 +62,7 @@ def test_releases_of_libraries_that_differ_are_said(traced: TracedPython, tmp_pa
     assert not {"silent", "lazy", "odd", "known.part", "json"} & {
         row[0] for row in json.loads(note)
     }
-    second = _record(traced, tmp_path, "second", "2.0")
-    assert _differences(first, second) == {"release of known": (["1.0"], ["2.0"])}
-    killed = _record(traced, tmp_path, "killed", "2.0", "killed")
+    second = _record(traced, tmp_path, "second", "2.0.1")
+    assert _differences(first, second) == {"release of known": (["1.0"], ["2.0.1"])}
+    killed = _record(traced, tmp_path, "killed", "2.0.1", "killed")
     assert "release of known" not in _differences(first, killed)
