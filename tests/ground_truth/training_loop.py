@@ -15,7 +15,7 @@ WARM_UP = "import imports setup compilation compile warmup".split()
 AROUND_LOOP = [
     *WARM_UP,
     *"loading load saving save checkpoint closing".split(),
-    *"evaluation evaluate eval validation validate".split(),
+    *"evaluation evaluate eval validation validate rendering render".split(),
 ]
 LEARNING = set(
     "learning learn backprop backward forward loss optimizer optimiser optimize optimizer_step"
