@@ -105,7 +105,12 @@ def _time_between(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: 
         for moment in moments
         if start_ns <= moment.start_ns < end_ns
         and (moment.recorded or rules.length_of_a_gap == "all time")
+        and (not _is_warm_up(moment) or rules.length_of_warm_up == "all time")
     )
+
+
+def _is_warm_up(moment: Moment) -> bool:
+    return bool(moment.outermost) and moment.name() in WARM_UP
 
 
 def _is_set_up(pause: Pause, pauses: list[Pause], moments: Sequence[Moment], rules: Rules) -> bool:

@@ -8,6 +8,7 @@
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/import_times.h"
+#include "python/runtime_module/iterations.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/token_count.h"
@@ -289,13 +290,6 @@ constexpr vectorcallfunc through_object[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AU
 #undef RLSCOPE_AUTOMATIC_EVENT
 
 }  // namespace
-
-bool GoesOn() {
-  const Owned annotate(PyImport_ImportModule("rlscope.annotations.annotate"));
-  if (!annotate) return false;
-  const Owned done(PyObject_CallMethod(annotate.get(), "end_program", nullptr));
-  return static_cast<bool>(done);
-}
 
 bool AddEnvironments(PyTypeObject* root) {
   if (root_count == kMostRoots) return false;  // the GIL, or the import lock, keeps others out

@@ -19,10 +19,6 @@ namespace rlscope::python {
 vectorcallfunc CallInPlace(Event event);
 vectorcallfunc CallThroughObject(Event event);
 
-// Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
-// main thread. False: an exception is set, and the call that comes next is not to be made.
-bool GoesOn();
-
 // A class of environments: a "mixin" counts where it is called on an object of one. False: there
 // are too many.
 bool AddEnvironments(PyTypeObject* root);

@@ -393,6 +393,7 @@ class Track {
   void OpenToken();
   void BeginCompiled(PyObject* function, const Arguments& call);
   void EndCompiled();
+  void NoteCalled(const CompiledSlot* called, bool trains);
   void BeginCompiledForward(PyObject* function);
   void EndCompiledForward(bool trains);
   void BeginTraining(uint32_t name);
@@ -494,6 +495,9 @@ class Track {
   uint32_t name_ = 0;                           // of the C or V that runs; 0: none does
   PyObject* called_ = nullptr;                  // the outermost C that is open, borrowed
   CompiledSlot* last_compiled_ = nullptr;  // the last C that was an F since the operation opened
+  // The last C that trains, until something waits for its results, and the last C after it.
+  const CompiledSlot* unawaited_ = nullptr;
+  const CompiledSlot* after_update_ = nullptr;
   enum class Runs : uint8_t { kOther, kForward, kTraining };
   Runs compiled_is_ = Runs::kOther;  // of the C that is open
   bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
@@ -557,6 +561,9 @@ void StartTracks(ModuleState* state);
 // The calling thread, which records, enters an explicit operation: no thread of this process opens
 // an automatic one any more.
 void EndTracks();
+
+// Steps of optimizers so far, of all threads.
+uint64_t CountedSteps();
 
 // Whether the program has opened an operation of its own.
 bool IsAnnotated();

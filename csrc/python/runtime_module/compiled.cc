@@ -1,9 +1,9 @@
 #include "python/runtime_module/compiled.h"
 
 #include "native_calls/owned.h"
-#include "python/runtime_module/automatic_calls.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/iterations.h"
 #include "python/runtime_module/results.h"
 #include "python/runtime_module/vectorcall.h"
 

@@ -40,7 +40,7 @@ void Track::Forget() {
 // An iteration begins at the first S of all, and at each first one after an O. Without an S see
 // update_iterations.h.
 inline bool Track::IsNewIteration() {
-  const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
+  const uint64_t steps = CountedSteps();
   if (steps == steps_seen_ && steps_generation_ == Load(rlscope_process.generation)) return false;
   steps_seen_ = steps;
   steps_generation_ = Load(rlscope_process.generation);
@@ -340,6 +340,8 @@ void Track::End() {
 // ---- of the process -----------------------------------------------------------------------------
 
 void StartTracks(ModuleState* state) { track_phases = state; }
+
+uint64_t CountedSteps() { return __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED); }
 
 bool IsAnnotated() { return HasExplicit(); }
 
