@@ -215,7 +215,7 @@ def test_small_findings_of_a_short_run_stand_without_an_answer(rules):
     for form in (advice_renderers.text, advice_renderers.markdown):
         said = form(run)  # type: ignore[arg-type]
         assert "Nothing can be advised" not in said and "****" not in said
-        assert "worth 2.0 % of the loop" in said.lower()
+        assert "2.0 %" in said.replace("\\", "")
 
 
 def test_without_a_loop_the_formats_say_that_nothing_can_be_advised(rules):
