@@ -173,6 +173,9 @@ def watch_imports(
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """
 
+def has_learned() -> bool:
+    """Whether an optimizer has made a step in this process, or what it was forked from."""
+
 def count_tokens(count: Callable[..., int], /) -> None:
     """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation."""
 

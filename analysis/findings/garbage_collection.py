@@ -9,6 +9,7 @@ from rlscope.amounts import duration, share
 from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
 
@@ -24,19 +25,25 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if not rows:
         return
     total_ns = sum(row["collecting_ns"] for row in rows)
+    full_ns = sum(row["full_ns"] for row in rows)
     file, line, is_asked = _place(trace, loop, rows[0]["operation"])
     less = "Call gc.collect() less often, or call" if is_asked else "Call"
     yield Finding(
         title=f"collecting garbage takes {share(total_ns, loop.loop_ns)} of the loop",
-        evidence=f"Collections take {duration(total_ns)}, most of it in {rows[0]['operation']}.",
+        evidence=f"Collections take {duration(total_ns)}. Those that go through all objects take "
+        f"{duration(full_ns)} of it, most of it {_where(rows[0]['operation'])}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix=f"{less} gc.freeze() once the long-lived objects are made; keep transitions in arrays.",
-        no_effect="No effect where the objects are new, and most of them garbage.",
-        price=exact(total_ns).part(0.7, 0.95, 1.0),
-        operation=rows[0]["operation"],
+        no_effect="No effect on collections that go through new objects only.",
+        price=exact(full_ns).part(0.7, 0.95, 1.0),
+        operation=None if rows[0]["operation"] == OUTSIDE else rows[0]["operation"],
         file=file,
         line=line,
     )
+
+
+def _where(operation: str) -> str:
+    return "between operations" if operation == OUTSIDE else f"in {operation}"
 
 
 def _place(trace: Trace, loop: Loop, operation: str) -> tuple[str | None, int | None, bool]:

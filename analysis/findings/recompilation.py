@@ -20,13 +20,14 @@ _STATEMENT = "findings/recompilation"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        if not finding_verdicts.is_compiled_again(row["count"]):
+        if not finding_verdicts.is_compiled_again(row["late_count"]):
             continue
-        again_ns = row["total_ns"] * (1 - 1 / row["count"])
+        again_ns = row["again_ns"]
         yield Finding(
             title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
-            f"{duration(row['total_ns'] / row['count'])} each time.",
+            f"{duration(row['total_ns'] / row['count'])} each time, "
+            f"{count(row['late_count'])} times after the first update.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Give it the same shapes each time (pad batches), or compile it for all shapes "
             "(dynamic=True).",

@@ -1,4 +1,4 @@
-"""The environment draws a picture in its steps."""
+"""The environment draws a picture in its steps, or the loop asks it to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
-from rlscope.relations.groups import SIMULATION
+from rlscope.relations.groups import RENDERING, SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -23,7 +23,11 @@ _DRAWS = (
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    operations = groups.paths_in(trace, loop.process_id, SIMULATION)
+    operations = [
+        path
+        for group in (SIMULATION, RENDERING)
+        for path in groups.paths_in(trace, loop.process_id, group)
+    ]
     found = of_functions(trace, loop, _DRAWS, operations)
     if found is None:
         return

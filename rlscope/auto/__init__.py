@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
     "torch.utils.cpp_extension": "rlscope.auto.compilers:watch_extensions",
+    "torch.utils.data.dataloader": "rlscope.auto.torch:watch_loader",
     "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
     "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
     "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",

@@ -16,7 +16,8 @@ from rlscope.recorder import runtime
 from rlscope.rundir.own_code import is_own_frame
 
 METADATA = "rlscope.compilations"
-"""Key of the note, JSON: a list of [compiler, function, file, line, count, total_ns]."""
+"""Key of the note, JSON: a list of [compiler, function, file, line, count, total_ns, early_count,
+early_ns]. Early is what came before the first update of the process."""
 
 _MOST = 200  # rows of a note: those that took longest
 _LONGEST = 200
@@ -45,9 +46,10 @@ def end(compiler: str, function: str, *, count: int = 1, code: CodeType | None =
     if stack:
         stack[-1][1] += took_ns
     file, line = _asked() or ((code.co_filename, code.co_firstlineno) if code else ("", 0))
-    row = _found.setdefault((compiler, function[:_LONGEST], file[:_LONGEST], line), [0, 0])
-    row[0] += count
-    row[1] += took_ns - inside_ns
+    row = _found.setdefault((compiler, function[:_LONGEST], file[:_LONGEST], line), [0, 0, 0, 0])
+    for place in (0,) if runtime.has_learned() else (0, 2):
+        row[place] += count
+        row[place + 1] += took_ns - inside_ns
     _notes.soon()
 
 

@@ -7,7 +7,7 @@ that a buffer's class takes see replay.py, for actions of a space gymnasium.py.
 """
 
 import sys
-from types import MethodType
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 from rlscope.auto import rules
@@ -51,7 +51,11 @@ def _watch_bound(module: Any, name: str) -> None:
     method = getattr(module, name, None)
     if isinstance(method, MethodType):
         setattr(module, name, MethodType(watched("draw", method.__func__), method.__self__))
-        _says(f"{module.__name__}.{name}")
+    elif isinstance(method, BuiltinMethodType):  # before NumPy 2
+        setattr(module, name, runtime.watch("draw", method))
+    else:
+        return
+    _says(f"{module.__name__}.{name}")
 
 
 def _says(function: str) -> None:

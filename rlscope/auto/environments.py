@@ -39,6 +39,7 @@ def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
         watch_class(owner, root, methods)
     library = root.__module__.partition(".")[0]
     rules.watches("simulation", f"{library}.{root.__qualname__}")
+    rules.watches("rendering", f"{library}.{root.__qualname__}.render")
     rules.watches("closing", f"{library}.{root.__qualname__}.close")
 
 
@@ -61,4 +62,5 @@ def watch_class(owner: type, root: type, methods: tuple[str, ...]) -> None:
         for name in methods:
             watch_method(event, base, name)
         if root in base.__mro__:
+            watch_method("rendering", base, "render")
             watch_method("closing", base, "close")

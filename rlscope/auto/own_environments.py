@@ -70,11 +70,11 @@ def found(owner: type) -> None:
     native.record_collections()
     name = f"{owner.__module__}.{owner.__qualname__}"
     rules.watches("simulation", name)
-    for base in owner.__mro__:
-        if "close" in vars(base):
-            watch_method("closing", base, "close")
-            rules.watches("closing", f"{name}.close")
-            return
+    for event, method in (("rendering", "render"), ("closing", "close")):
+        base = next((each for each in owner.__mro__ if method in vars(each)), None)
+        if base is not None:
+            watch_method(event, base, method)
+            rules.watches(event, f"{name}.{method}")
 
 
 def is_transition(result: object) -> bool:

@@ -30,8 +30,10 @@ def watch(owner: type) -> None:
         return
     for each in owner.__mro__:
         if _library(each) == _library(owner):
-            for name in _STORES | _SAMPLES | _CHECKS | _PRIORITIES:
+            for name in _STORES | _CHECKS | _PRIORITIES:
                 watch_method("replay", each, name)
+            for name in _SAMPLES:
+                watch_method("sampling", each, name)
     derives = any(_is_named(above) and _is_buffer(above) for above in owner.__mro__[1:])
     if not derives and not owner.__name__.startswith("_"):
         rules.watches("replay", f"{_library(owner)}.{owner.__qualname__}")

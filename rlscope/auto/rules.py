@@ -37,11 +37,12 @@ _RULES = {
     "compiled": "outermost call of a function that {} compiled, or that waits for its results,"
     " before the first step of an environment, or if it is given its own results alone",
     "update": "outermost call of {}: an update, or a part of one",
-    "replay": "outermost call of {} that stores experience or samples a batch. From a random draw"
-    " on it goes on to the first forward of the update",
+    "replay": "outermost call of {} that stores experience or samples a batch. From the sample, or"
+    " from a random draw, it goes on to the first forward of the update",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
-    "evaluation": "outermost call of {}, or steps in an environment that the thread does not learn"
-    " from, with whatever lies between them",
+    "evaluation": "outermost call of {}, or steps in a function that is named like one, or in an"
+    " environment that the thread does not learn from, with whatever lies between them",
+    "rendering": "outermost call of {}",
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",
     "closing": "outermost call of {}",
@@ -61,8 +62,8 @@ _NO_ENVIRONMENT = {
 
 _OF_ENVIRONMENTS = {
     "inference": "from the first random action to the next step of the environment",
-    "evaluation": "steps in an environment that the thread does not learn from, with whatever lies"
-    " between them",
+    "evaluation": "steps in a function that is named like one, or in an environment that the thread"
+    " does not learn from, with whatever lies between them",
 }
 """Where a class of environments is watched, and nothing else is for the operation."""
 

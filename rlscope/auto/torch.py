@@ -46,6 +46,13 @@ def watch(module: ModuleType) -> None:
     draws.watch_torch(module)
 
 
+def watch_loader(module: Any) -> None:
+    """torch.utils.data.dataloader: every iterator of a DataLoader gives its batches by one method,
+    which a loop calls from C code."""
+    watch_from_c("sampling", module._BaseDataLoaderIter, "__next__")
+    rules.watches("replay", "torch.utils.data.DataLoader")
+
+
 def watch_dynamo(module: ModuleType) -> None:
     """torch._dynamo.eval_frame: a compiled module calls Module.__call__ from Python code."""
     watch_from_c("forward", module.OptimizedModule, "__call__")

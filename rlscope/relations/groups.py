@@ -13,6 +13,7 @@ from rlscope import _trace
 SIMULATION = "simulation"
 EVALUATION = "evaluation"
 LEARNING = "learning"
+RENDERING = "rendering"
 
 _NAMES = {
     EVALUATION: "evaluation evaluate eval validation validate",
@@ -21,6 +22,7 @@ _NAMES = {
     "generation": "generation generate",
     LEARNING: " ".join(_trace.LEARNING_NAMES),
     "replay": "replay replay_buffer",
+    RENDERING: "rendering render",
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",
     "loading": "loading load",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import advice
 from rlscope.analysis.finding import Measured
 from rlscope.report import answer, headline, markup, screen, units
-from rlscope.report.answer import CodeLine, Shown
+from rlscope.report.answer import Answer, CodeLine, Shown
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -28,12 +28,18 @@ def text(trace: Trace, *, width: int | None = None, unicode: bool | None = None)
     """A block of lines for each finding."""
     found = answer.read(trace)
     columns = screen.width_of(width)
-    lines = screen.wrapped([found.sentence or _NO_ANSWER, headline.first_sentence(trace)], columns)
+    said = [_answer(found), headline.first_sentence(trace)]
+    lines = screen.wrapped([each for each in said if each], columns)
     for each in found.findings:
         lines += ["", *_block(each, columns)]
     lines += ["", *screen.wrapped([each for each in [found.rest] if each], columns)]
     lines += screen.wrapped([f"! {each}" for each in found.failures], columns)
     return screen.shown(lines, columns, unicode).rstrip("\n") + "\n"
+
+
+def _answer(found: Answer) -> str:
+    """Empty if findings follow in a run that is too short to say more."""
+    return found.sentence or ("" if found.findings else _NO_ANSWER)
 
 
 def _block(finding: Shown, width: int) -> list[str]:
@@ -58,7 +64,8 @@ def _worth(finding: Shown) -> str:
 def markdown(trace: Trace) -> str:
     """A report to paste: names of the program are text, and no marks of it."""
     found = answer.read(trace)
-    parts = [f"**{markup.markdown(found.sentence or _NO_ANSWER)}**"]
+    said = _answer(found)
+    parts = [f"**{markup.markdown(said)}**"] if said else []
     parts.append(markup.markdown(headline.first_sentence(trace)))
     for each in found.findings:
         parts += _section(each)

@@ -17,7 +17,7 @@ Rows = Sequence[dict[str, Any]]
 # Parts of start-up, warm-up and end that are named.
 _PARTS = 3
 # Operations that are found in the training loop and are no step of it.
-_NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading", "closing")
+_NO_STEPS = ("import", "compilation", "evaluation", "rendering", "saving", "loading", "closing")
 
 _KINDS = {
     "other process": "another process",

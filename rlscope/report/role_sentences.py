@@ -37,7 +37,10 @@ def _loop(row: Row) -> str:
 
 def _target(row: Row) -> str:
     names = ("kind", "role", "family", "peers", "name", "last_name")
-    return loop_sentences.target({name: row[f"target_{name}"] for name in names})
+    awaited = {name: row[f"target_{name}"] for name in names}
+    if awaited["peers"] == 2 and awaited["name"] in (row["name"], row["last_name"]):
+        return f"each other and for {units.visible(awaited['last_name'])}"
+    return loop_sentences.target(awaited)
 
 
 def straggler(steps: Rows, roles: Rows) -> Iterable[str]:

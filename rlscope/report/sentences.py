@@ -70,11 +70,13 @@ def automatic_names(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[s
 
 
 def beside_owner(row: dict[str, Any]) -> str:
-    """An operation of a thread that did not own its process all the time."""
+    """An operation of a thread that did not own its process all the time. `beside_ns` is of all
+    threads of the process."""
     thread = units.label(row["thread"] or f"thread {row['os_tid']}")
     return (
-        f"{thread} spent {units.duration(row['duration_ns'])} in {units.label(row['operation'])}, "
-        f"{units.duration(row['beside_ns'])} of it while another thread owned the process."
+        f"{thread} spent {units.duration(row['duration_ns'])} in {units.label(row['operation'])}. "
+        f"All threads spent {units.duration(row['beside_ns'])} in it while another one owned the "
+        "process."
     )
 
 

@@ -15,6 +15,9 @@ LIBRARIES = (
     "/rlscope/annotations/",
     "/rlscope/auto/",
     "/rlscope/capture/",
+    "/rlscope/frameworks/",
+    "/rlscope/recorder/",
+    "/rlscope/registry.py",
 )
 """Parts of the paths of installed packages, of Python's own library, and of what rlscope itself
 does in a program. IsLibrary of csrc/python/runtime_module/import_times.cc has them, too."""

@@ -69,6 +69,7 @@ class Rules:
         "the last begins the loop", "the first begins the loop", "are in the loop"
     ] = "the last begins the loop"
     length_of_a_gap: Literal["recorded time", "all time"] = "recorded time"
+    length_of_warm_up: Literal["none", "all time"] = "none"
     long_pause: Literal[
         "a tenth of the time before", "half of the time before", "any", "of the process"
     ] = "a tenth of the time before"

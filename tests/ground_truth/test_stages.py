@@ -188,10 +188,17 @@ def test_a_pause_that_comes_again_is_none_of_set_up() -> None:
     assert begun(10, 9, 1, 9) == 32
     assert begun(10, 1, 10) == 0
     assert begun(("import", 20), ("import", 20)) == 32
-    assert start_up_ns(("probe", 2), ("import", 30), ("act", 9), 10, ("act", 9)) == 32
+    assert start_up_ns(("probe", 2), ("saving", 30), ("act", 9), 10, ("act", 9)) == 32
     assert (
-        start_up_ns(("probe", 2), ("import", 30), ("act", 9), 10, ("act", 9), 10, ("act", 9)) == 0
+        start_up_ns(("probe", 2), ("saving", 30), ("act", 9), 10, ("act", 9), 10, ("act", 9)) == 0
     )
+
+
+def test_warm_up_makes_no_pause_longer() -> None:
+    """As an import in the middle of a program that has played for long, and then learns."""
+    assert start_up_ns(("act", 20), ("import", 30), 1, ("learn", 5)) == 0
+    assert start_up_ns(("act", 20), ("import", 30), 2, ("learn", 5)) == 52
+    assert start_up_ns(("act", 1), ("compile", 30), ("act", 8), 1, ("learn", 5)) == 40
 
 
 @pytest.mark.parametrize("pause", [1, 10, 100])

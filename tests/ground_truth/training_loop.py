@@ -15,7 +15,7 @@ WARM_UP = "import imports setup compilation compile warmup".split()
 AROUND_LOOP = [
     *WARM_UP,
     *"loading load saving save checkpoint closing".split(),
-    *"evaluation evaluate eval validation validate".split(),
+    *"evaluation evaluate eval validation validate rendering render".split(),
 ]
 LEARNING = set(
     "learning learn backprop backward forward loss optimizer optimiser optimize optimizer_step"
@@ -105,7 +105,12 @@ def _time_between(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: 
         for moment in moments
         if start_ns <= moment.start_ns < end_ns
         and (moment.recorded or rules.length_of_a_gap == "all time")
+        and (not _is_warm_up(moment) or rules.length_of_warm_up == "all time")
     )
+
+
+def _is_warm_up(moment: Moment) -> bool:
+    return bool(moment.outermost) and moment.name() in WARM_UP
 
 
 def _is_set_up(pause: Pause, pauses: list[Pause], moments: Sequence[Moment], rules: Rules) -> bool:

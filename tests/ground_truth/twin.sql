@@ -498,7 +498,11 @@ CREATE OR REPLACE TEMP MACRO plain_names(path) AS list_transform(
 
 CREATE OR REPLACE TEMP MACRO is_of_loop(path) AS plain_names(path)[1] NOT IN (
     'import', 'imports', 'setup', 'compilation', 'compile', 'warmup', 'loading', 'load', 'saving',
-    'save', 'checkpoint', 'closing', 'evaluation', 'evaluate', 'eval', 'validation', 'validate');
+    'save', 'checkpoint', 'closing', 'evaluation', 'evaluate', 'eval', 'validation', 'validate',
+    'rendering', 'render');
+
+CREATE OR REPLACE TEMP MACRO is_warm_up(path) AS plain_names(path)[1] IN (
+    'import', 'imports', 'setup', 'compilation', 'compile', 'warmup');
 
 -- Segments of the loop's operations; stretches: islands of these.
 CREATE OR REPLACE TEMP TABLE looping AS
@@ -516,7 +520,7 @@ numbered AS (
 SELECT number, MIN(start_ns) AS start_ns, MAX(end_ns) AS end_ns FROM numbered GROUP BY number;
 
 -- Pauses between stretches: recorded length, what of it no operation owns, recorded time before it
--- since the first stretch.
+-- since the first stretch. Warm-up is in none of these.
 CREATE OR REPLACE TEMP TABLE pause AS
 WITH placed AS (
     SELECT number, LAG(end_ns) OVER (ORDER BY number) AS start_ns, start_ns AS end_ns FROM stretch
@@ -524,7 +528,8 @@ WITH placed AS (
 ),
 counted AS (
     SELECT s.start_ns, s.end_ns - s.start_ns AS ns, owner.thread IS NULL AS idle
-    FROM segment AS s LEFT JOIN owner USING (start_ns) WHERE win IS NOT NULL
+    FROM segment AS s LEFT JOIN owner USING (start_ns) JOIN process_state AS p USING (start_ns)
+    WHERE win IS NOT NULL AND NOT is_warm_up(p.operation)
 )
 SELECT number, g.start_ns, g.end_ns,
     COALESCE(SUM(ns) FILTER (c.start_ns >= g.start_ns), 0) AS length_ns,
@@ -559,8 +564,7 @@ WITH span AS (
 )
 SELECT p.start_ns, CASE WHEN first_ns IS NULL THEN 'whole' WHEN p.start_ns < first_ns THEN 'start-up'
     WHEN p.start_ns >= last_ns THEN 'end'
-    WHEN plain_names(operation)[1] IN ('import', 'imports', 'setup', 'compilation', 'compile', 'warmup')
-    THEN 'warm-up' ELSE 'loop' END AS stage
+    WHEN is_warm_up(operation) THEN 'warm-up' ELSE 'loop' END AS stage
 FROM process_state AS p, span;
 
 -- Rows: durations, and how many separate stretches, of equal neighbours.

@@ -247,6 +247,23 @@ assert list(rollouts.sample(1)) == [(1,)]
     assert replays(directory, script) == 1
 
 
+def test_a_batch_of_a_data_loader_is_one(directory: str) -> None:
+    script = """
+import torch
+from torch.utils.data import DataLoader
+network = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(network.parameters(), 0.1)
+for batch in DataLoader(torch.ones(6, 2), batch_size=2, shuffle=True):
+    optimizer.zero_grad()
+    network(batch).sum().backward()
+    optimizer.step()
+"""
+    found = names(record(directory, BEGIN + script, timeout=120))
+    # The last one is that of the end. Before the first one the iterator itself is made.
+    expected = ["replay", "backprop"] * 3 + ["replay"]
+    assert [name for name in found if name in expected] == expected
+
+
 def test_a_class_that_was_there_before_counts(directory: str) -> None:
     begin = f"import gymnasium\n{BUFFER}{BEGIN}"
     assert replays(directory, "ReplayMemory().push(1)\n", begin) == 1

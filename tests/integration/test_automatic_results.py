@@ -61,8 +61,18 @@ _STEPS = {
     "value = act(x); env.step(0); float(value[0]); env.step(0)": [_I, S, _I, S],
     # An action waits for the update that JAX computes first; whose result it is counts.
     "loss = update(w)[1][0]; act(x); float(loss); env.step(0)": [U, _I, U, _I, S],
+    # The action waits for the update, which nobody waited for; the next one does not.
+    "update(w); numpy.asarray(act(x)); numpy.asarray(act(x)); env.step(0)": [*(U, _I, U, _I, S)],
+    # An action that was asked for before the update does not.
+    "action = act(x); env.step(0); update(w); numpy.asarray(action); env.step(0)": [
+        _I,
+        S,
+        U,
+        _I,
+        S,
+    ],
     # Before an update a forward and the wait for it are a part of that.
-    "numpy.asarray(act(x)); update(w); env.step(0)": ["backprop", "backprop", U, S],
+    "numpy.asarray(act(x)); float(update(w)[1][0]); env.step(0)": ["backprop", "backprop", U, U, S],
     # A function that goes on from its own results has seen no observation. The first call does not.
     "y = act(x); env.step(0); y = act(y); float(y[0]); env.step(0)": [_I, S, A, A, S],
     "y = act(x); env.step(0); act(y + 1); env.step(0)": [_I, S, _I, S],

@@ -164,6 +164,7 @@ CALLS = dict(
     F=lambda run, inside: forward(run, getattr(run, "converted", None), inside),
     T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
+    G=event("sampling"),
 )
 if {environment}:
     runtime.watch("simulation", lambda: None)()
@@ -262,6 +263,8 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SABS SAO(A)S SN(A)BS S(A) SC(A)AC()S SAN(F)S AV(A)J(A)I()S F(A)B(A)ATTTTTAS"),
         program("SDFBO SDN(F)FBO DFBODN()N(F)FBDBO SD() SDFS SDO SDFSFBO SDKFBO SDAFBO SAD"),
         program("SFDFBO KDFBO SN(D)FBO SN(DF)FBO SDN(B) SDDFBO D(DF)BO SDCFBO SDI()FBO SDTTTTTFB"),
+        program("SGFBO SGFGFBO SFSGFS SGN(F)FBO SGS SFSGDFBO SDGFS SKGFBO SGKFS SG(F)FB F(G)B"),
+        program("SFSGDS GO O(G)S SAGS SN(G)FB SN(FG)S GCGC SLGFB G(S)V(G)J(G) SWGFB SBGBO"),
         program("O(D)S S(D)DB F(D)DBO SBDO(F)FB SKDK(D)F(B)O DF(B)O"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
         program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
@@ -297,7 +300,9 @@ def test_typical_loops_without_an_environment(mode: str, tmp_path: Path) -> None
 
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
-    st.text("SFBONECFKMSJCPVIIRRTQQHZZFAAADDDLLUUYYXXXWW))))))))))))))))))))))))))))", max_size=30)
+    st.text(
+        "SFBONECFKMSJCPVIIRRTQQHZZFAAADDDGGGLLUUYYXXXWW))))))))))))))))))))))))))))", max_size=30
+    )
     .map(nested)
     .filter(bool)
 )

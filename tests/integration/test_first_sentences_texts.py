@@ -39,6 +39,8 @@ from torch import nn
 torch.set_num_threads(1)
 torch.manual_seed(0)
 
+how = sys.argv[1]  # what the model goes on with: the whole text, a cache, what it returned
+
 class Model(nn.Module):
     def __init__(self, outputs=64):
         super().__init__()
@@ -46,11 +48,11 @@ class Model(nn.Module):
         self.head = nn.Linear(64, outputs)
 
     def forward(self, tokens, cache=None):
-        state = cache.get("state") if cache is not None else None
+        state = cache.get("state") if isinstance(cache, dict) else cache
         found, state = self.body(self.embed(tokens), state)
-        if cache is not None:
+        if isinstance(cache, dict):
             cache["state"] = state
-        return self.head(found)
+        return (self.head(found), state) if how == "returned" else self.head(found)
 
 class Reward(nn.Module):
     def __init__(self):
@@ -58,28 +60,32 @@ class Reward(nn.Module):
         self.model = Model(1)
 
     def forward(self, tokens):
-        return self.model(tokens)[:, -1]
+        return first(self.model(tokens))[:, -1]
+
+def first(found):
+    return found[0] if how == "returned" else found
 
 policy, frozen, reward = Model(), Model(), Reward()
 optimizer = torch.optim.AdamW(policy.parameters())
-for iteration in range(12):
+for iteration in range(24):
     lap()
     with torch.no_grad():
         tokens = torch.randint(0, 64, (16, 4))
-        given, cache = tokens, {} if sys.argv[1] == "cache" else None
+        given, cache = tokens, {} if how == "cache" else None
         for _ in range(32):
-            logits = policy(given, cache)[:, -1] if cache is not None else policy(given)[:, -1]
-            chosen = torch.multinomial(logits.softmax(-1), 1)
+            found = policy(given) if how == "whole" else policy(given, cache)
+            if how == "returned":
+                found, cache = found
+            chosen = torch.multinomial(found[:, -1].softmax(-1), 1)
             tokens = torch.cat([tokens, chosen], 1)
-            given = chosen if cache is not None else tokens
+            given = tokens if how == "whole" else chosen
     lap("generation")
     with torch.no_grad():
         rewards = reward(tokens)
-    lap("reward")
-    with torch.no_grad():
-        before = frozen(tokens[:, :-1]).log_softmax(-1)
+        lap("reward")
+        before = first(frozen(tokens)).log_softmax(-1)
     lap("reference")
-    logits = policy(tokens[:, :-1]).log_softmax(-1)
+    logits = first(policy(tokens)).log_softmax(-1)
     loss = -(logits * rewards[:, :, None]).mean() + (logits - before).pow(2).mean()
     optimizer.zero_grad()
     loss.backward()
@@ -163,11 +169,48 @@ def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> 
     return set(read)
 
 
-@pytest.mark.parametrize("cache", ["whole", "cache"])
-def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, cache: str) -> None:
-    names = check(traced, tmp_path, TEXTS, cache)
+@pytest.mark.parametrize("how", ["whole", "cache", "returned"])
+def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, how: str) -> None:
+    names = check(traced, tmp_path, TEXTS, how)
     assert names == {"generation", "reward", "reference", "backprop"}
-    says_tokens(tmp_path / "run", tokens=12 * 32 * 16, generations=12)
+    says_tokens(tmp_path / "run", tokens=24 * 32 * 16, generations=24)
+
+
+# Pairs of texts from a data set, and a frozen model to compare with: nothing is generated.
+PREFERENCES = """
+import copy, torch
+from torch import nn
+torch.set_num_threads(1)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.body = nn.Embedding(64, 96), nn.GRU(96, 96, batch_first=True)
+        self.head = nn.Linear(96, 64)
+
+    def forward(self, tokens):
+        return self.head(self.body(self.embed(tokens))[0])
+
+policy = Model()
+frozen = copy.deepcopy(policy)
+optimizer = torch.optim.AdamW(policy.parameters())
+for iteration in range(40):
+    tokens = torch.randint(0, 64, (32, 24))
+    lap()
+    with torch.no_grad():
+        before = frozen(tokens).log_softmax(-1)
+    lap("reference")
+    loss = (policy(tokens).log_softmax(-1) - before).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    lap("backprop")
+print(json.dumps(spent))
+"""
+
+
+def test_a_program_that_learns_from_given_texts(traced: TracedPython, tmp_path: Path) -> None:
+    assert check(traced, tmp_path, PREFERENCES) == {"reference", "backprop"}
 
 
 def says_tokens(run: Path, *, tokens: int, generations: int) -> None:

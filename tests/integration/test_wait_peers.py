@@ -351,9 +351,11 @@ def test_a_loop_that_waits_for_its_batches_waits_for_the_loader_workers(
     with rls.load(directory) as trace:
         targets = waits.waited_for(trace).to_dicts()
         sentence = headline.read(trace).sentence
-    between = [row for row in targets if row["operation"] == "(none)" and row["stage"] != "end"]
-    awaited = [row for row in between if row["family"] == "data loader"]
+    taken = [row for row in targets if row["operation"] == "replay" and row["stage"] == "loop"]
+    awaited = [row for row in taken if row["family"] == "data loader"]
     names = {(row["name"], row["last_name"]) for row in awaited}
     assert names == {("data loader 0", "data loader 1")}
     assert measured / 2 <= sum(row["self_ns"] for row in awaited) <= measured
-    assert "waiting" in sentence and sentence.endswith("mostly for 2 data loader workers.")
+    assert sentence.startswith("Replay takes ") and sentence.endswith(
+        "mostly for 2 data loader workers."
+    )

@@ -209,6 +209,15 @@ def test_the_json_of_the_report_has_the_findings(rules):
     assert page["advice"]["findings"][0]["title"] == "plain is slow"
 
 
+def test_small_findings_of_a_short_run_stand_without_an_answer(rules):
+    rules(one=[finding(seconds(0.2, 0.15, 0.25))])
+    run = trace(iterations=3)
+    for form in (advice_renderers.text, advice_renderers.markdown):
+        said = form(run)  # type: ignore[arg-type]
+        assert "Nothing can be advised" not in said and "****" not in said
+        assert "2.0 %" in said.replace("\\", "")
+
+
 def test_without_a_loop_the_formats_say_that_nothing_can_be_advised(rules):
     rules(one=[finding(seconds(2, 1, 3))])
     run = trace(breakdown=[share(0, "(none)", "python", SECOND)])

@@ -152,7 +152,13 @@ def track(text: str, *, environment: bool = True) -> str:
         # Behind it the forwards of other models have their names at once, when one was trained.
         ("N(TTTTTT)N(Q)FBO", "ggggggggggggg.rrr.bbbbb."),
         ("FBO N(TTTTT)N(Q)N(F)FBO", "bbbbb.ggggggggggg.rrr.bbb.bbbbb."),
-        ("FBO N(TTTTT)N(QF)N(Q)", "bbbbb.ggggggggggg.bbbbb.rrr."),
+        ("FBO N(TTTTT)N(QF)N(Q)", "bbbbb.ggggggggggg.rrbbb.rrr."),
+        ("FBO N(TTTTT)N(FQQ)FBO", "bbbbb.ggggggggggg.bbrrrrr.bbbbb."),
+        ("FBO N(TTTTTQF)FBO", "bbbbb.gggggggggggrbbb.bbbbb."),
+        ("FBO N(TTTTT)N(QFS)", "bbbbb.ggggggggggg.rrbbis.."),
+        # The text was written in one block. It does not go on in another one.
+        ("FBO N(TTTTT)N(T)FBO", "bbbbb.ggggggggggg.rrr.bbbbb."),
+        ("FBO N(T)N(T)N(T)N(T)N(T)N(T)S", "bbbbb.ggggggggggggggggggggggg.s."),
         ("FBO N(TTTTT)S N(Q)FB", "bbbbb.ggggggggggg.s.ttt.bbb."),
         ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggggggggggggggggggggggg.s."),
         ("N(TTTTTQT)FB", "gggggggggggrrrr.bbb."),

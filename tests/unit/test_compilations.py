@@ -38,7 +38,17 @@ def test_what_is_compiled_for_another_function_is_not_counted_twice(clock):
     clock[0] = 100
     counted.end("Numba", "outer")
     counts = {function: numbers for (_, function, *_), numbers in counted._found.items()}
-    assert counts == {"inner": [1, 30], "outer": [1, 70]}
+    assert counts == {"inner": [1, 30, 1, 30], "outer": [1, 70, 1, 70]}
+
+
+def test_what_was_compiled_before_the_first_update_is_early(clock, monkeypatch):
+    for has_learned, took in ((False, 5), (True, 7), (True, 9)):
+        monkeypatch.setattr(counted.runtime, "has_learned", lambda value=has_learned: value)
+        counted.begin()
+        clock[0] += took
+        counted.end("JAX", "step")
+    ((_, numbers),) = counted._found.items()
+    assert numbers == [3, 21, 1, 5]
 
 
 def test_the_line_is_that_of_the_program_which_asked(clock):
@@ -57,7 +67,7 @@ def test_the_parts_of_a_compilation_are_one(clock):
         clock[0] += 5
         counted.end("JAX", "step", count=count)
     ((_, numbers),) = counted._found.items()
-    assert numbers == [1, 15]
+    assert numbers == [1, 15, 1, 15]
 
 
 def test_a_damaged_note_costs_its_damaged_rows_only():
@@ -78,7 +88,10 @@ def trace_of(folder: Path, other_ns: int):
             leave(end, "other"),
         ]
     )
-    note = [["JAX", "train", "/x/train.py", 7, 2, 100 * MS], ["JAX", "sin", "", 0, 1, 20 * MS]]
+    note = [
+        ["JAX", "train", "/x/train.py", 7, 2, 100 * MS, 1, 60 * MS],
+        ["JAX", "sin", "", 0, 1, 20 * MS],  # of an old run
+    ]
     metadata = {rows.NOTE: json.dumps(note)}
     write([RawProcess(end_ns=1000 * MS, threads=[thread], metadata=metadata)], folder / "run")
     return load(folder / "run")
@@ -86,8 +99,8 @@ def trace_of(folder: Path, other_ns: int):
 
 def test_the_relation_has_the_functions_of_each_process(tmp_path):
     assert list(trace_of(tmp_path, MS).sql("FROM compilation ORDER BY total_ns")) == [
-        (0, "JAX", "sin", None, None, 1, 20 * MS),
-        (0, "JAX", "train", "/x/train.py", 7, 2, 100 * MS),
+        (0, "JAX", "sin", None, None, 1, 20 * MS, 0, 0),
+        (0, "JAX", "train", "/x/train.py", 7, 2, 100 * MS, 1, 60 * MS),
     ]
 
 

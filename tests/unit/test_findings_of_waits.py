@@ -131,9 +131,10 @@ def test_threads_that_work_are_not(silent: dict[str, Any]):
 # ---- compilation ---------------------------------------------------------------------------------
 
 
-def compiled(count: int):
+def compiled(count: int, early: int = 0):
     row = {"process_id": 0, "compiler": "torch.compile", "function": "forward", "count": count}
-    return loop_rows(compilation=[{**row, "file": FILE, "line": 9, "total_ns": 4 * SECOND}])
+    times = {"total_ns": 4 * SECOND, "early_count": early, "early_ns": early * SECOND // 20}
+    return loop_rows(compilation=[{**row, **times, "file": FILE, "line": 9}])
 
 
 def test_a_function_that_is_compiled_again_and_again_is_named():
@@ -141,6 +142,15 @@ def test_a_function_that_is_compiled_again_and_again_is_named():
     assert (finding.file, finding.line) == (FILE, 9)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND * 39 / 40)
+
+
+def test_what_was_compiled_before_the_loop_is_not_again():
+    """As for each shape of the weights that a program makes."""
+    assert found(recompilation.RULE, compiled(20, early=20)) == []
+    assert found(recompilation.RULE, compiled(20, early=18)) == []
+    (finding,) = found(recompilation.RULE, compiled(20, early=10))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(3.5 * SECOND)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -151,12 +161,17 @@ def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
 # ---- garbage -------------------------------------------------------------------------------------
 
 
-def collecting(*, text: str = "", reason: str = "collection"):
+def collecting(*, text: str = "", reason: str = "collection", young_ns: int = 0):
     state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "python"}
+    call = {"process_id": 0, "operation": "update", "calls": 1}
     return loop_rows(
         Time("update", "python", 6 * SECOND, 4),
         text=text,
         idle=[{**state, "reason": reason, "duration_ns": 3 * SECOND}],
+        native_call=[
+            {**call, "function": "gc:generation 2", "self_ns": SECOND},
+            {**call, "function": "gc:generation 1", "self_ns": young_ns},
+        ],
     )
 
 
@@ -166,6 +181,13 @@ def test_collections_are_named_at_the_line_of_the_operation_with_most_of_them():
     assert "gc.collect" not in finding.fix
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
+
+
+def test_collections_of_new_objects_go_on():
+    """gc.freeze() keeps the collector from old objects only."""
+    (finding,) = found(garbage_collection.RULE, collecting(young_ns=2 * SECOND))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * SECOND)
 
 
 def test_collections_that_the_program_asks_for_are_named_where_it_does():

@@ -45,7 +45,7 @@ def test_time_that_the_process_view_hides_is_told_by_thread(traces: dict[str, Tr
 def test_the_summary_says_it(traces: dict[str, Trace]) -> None:
     text = " ".join(render_summary(traces["both"], width=200).split())
     said = text.partition(" spent ")[2].partition(" owned the process")[0]
-    assert_says(said, "80.0 ms", "save", "50.0 ms", "while another thread")
+    assert_says(said, "80.0 ms", "save", "All threads", "50.0 ms", "while another one")
 
 
 def test_the_page_shows_it(traces: dict[str, Trace]) -> None:
@@ -57,5 +57,5 @@ def test_the_page_shows_it(traces: dict[str, Trace]) -> None:
 
 def test_one_thread_has_nothing_beside_its_process(traces: dict[str, Trace]) -> None:
     assert not threads.beside_owner(traces["alone"], rows=9)
-    assert "another thread owned" not in render_summary(traces["alone"], width=200)
+    assert "another one owned" not in render_summary(traces["alone"], width=200)
     assert isinstance(PANEL.draw(PANEL.read(traces["alone"])), Nothing)

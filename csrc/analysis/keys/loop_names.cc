@@ -10,8 +10,8 @@ constexpr std::string_view kWarmUp[] = {
     "import", "imports", "setup", "compilation", "compile", "warmup",
 };
 constexpr std::string_view kElseAroundLoop[] = {
-    "loading",    "load",     "saving", "save",       "checkpoint", "closing",
-    "evaluation", "evaluate", "eval",   "validation", "validate",
+    "loading",  "load", "saving",     "save",     "checkpoint", "closing", "evaluation",
+    "evaluate", "eval", "validation", "validate", "rendering",  "render",
 };
 
 template <class Names>

@@ -29,7 +29,8 @@ class LoopBeginning {
     uint32_t alike = 0;    // later pauses that are like it
     BreakdownRows before;  // the rows of the process at its end
   };
-  // Time of the process so far that was recorded, and the part of it in no operation.
+  // Time of the process so far that was recorded, without warm-up, and the part of it in no
+  // operation.
   struct Clock {
     int64_t recorded_ns = 0;
     int64_t idle_ns = 0;
@@ -48,6 +49,7 @@ class LoopBeginning {
     const int64_t before_ns = left_.recorded_ns - begun_ns_;
     return IsPartOf(clock.recorded_ns - left_.recorded_ns, before_ns, kLeastPart);
   }
+  bool has_learned() const { return learned_; }
   // After Enter gave true.
   void SetLearned() { learned_ = true; }
   void Propose(int64_t now, const BreakdownRows& before);

@@ -32,15 +32,16 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
 }
 
 void ProcessView::EnterLoop(int64_t now, const OperationPaths& paths) {
-  if (stages_.follows()) Flush();
+  paths_ = &paths;
   LoopBeginning* const beginning = stages_.beginning();
+  if (stages_.follows() || !beginning->has_learned()) Flush();
   const bool compares = !beginning->candidates().empty();
   if (!stages_.Enter(now, Clock(now, compares ? outside() : LoopStages::Outside()))) return;
-  Flush();
   HasLearned(paths) ? beginning->SetLearned() : beginning->Propose(now, rows_);
 }
 
 void ProcessView::LeaveLoop(int64_t now) {
+  if (!stages_.beginning()->has_learned()) Flush();
   const LoopStages::Outside sums = outside();
   stages_.Leave(now, Clock(now, sums), sums);
 }
@@ -53,7 +54,7 @@ bool ProcessView::HasLearned(const OperationPaths& paths) const {
 }
 
 LoopBeginning::Clock ProcessView::Clock(int64_t now, const LoopStages::Outside& outside) const {
-  LoopBeginning::Clock clock = {now - not_recorded_ns_, 0};
+  LoopBeginning::Clock clock = {now - not_recorded_ns_ - warm_up_ns_, 0};
   for (const int64_t ns : outside.duration_ns) clock.idle_ns += ns;
   return clock;
 }
@@ -84,7 +85,11 @@ void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
     outside_.duration_ns[row] += duration_ns;
     outside_.count[row] += count;
   }
-  if (PathOfRow(row) == kNotRecordedPath) not_recorded_ns_ += duration_ns;
+  if (PathOfRow(row) == kNotRecordedPath) {
+    not_recorded_ns_ += duration_ns;
+  } else if (paths_ != nullptr && paths_->node(PathOfRow(row)).warm_up) {
+    warm_up_ns_ += duration_ns;
+  }
   stages_.Add(key, duration_ns, count);
   part_->Add(row, duration_ns);
   if (has_buckets_) bucket_.Add(row, duration_ns);
@@ -148,6 +153,7 @@ void ProcessView::Carry(trace::Archive* archive, const RowLimits& limits) {
   CarryRows(archive, limits, &rows_);
   outside_.Carry(archive);
   archive->Sum(&not_recorded_ns_);
+  archive->Sum(&warm_up_ns_);
   stages_.Carry(archive, limits);
   PartTimes no_bucket;
   no_bucket.Reserve(rows);

@@ -118,6 +118,8 @@ class ProcessView {
   BreakdownRows rows_;
   LoopStages::Outside outside_;  // flushed
   int64_t not_recorded_ns_ = 0;
+  const OperationPaths* paths_ = nullptr;  // null: the loop was not entered so far
+  int64_t warm_up_ns_ = 0;                 // since then, flushed
   LoopStages stages_;
   PartTimes bucket_;
   SpillVector<PartRow> timeline_;

@@ -161,6 +161,9 @@ PyObject* AskGradientsOf(PyObject*, PyObject* path) {
   return PyBool_FromLong(enabled != nullptr);
 }
 
+// has_learned(): whether the process has made an update.
+PyObject* HasLearned(PyObject*, PyObject*) { return PyBool_FromLong(CountedSteps() != 0); }
+
 PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -175,6 +178,7 @@ PyMethodDef module_functions[] = {
     {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
     {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
     {"ask_gradients", AskGradientsOf, METH_O, nullptr},
+    {"has_learned", HasLearned, METH_NOARGS, nullptr},
     {"count_tokens", CountTokens, METH_O, nullptr},
     {"written_tokens", WrittenTokens, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};

@@ -8,6 +8,7 @@
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/import_times.h"
+#include "python/runtime_module/iterations.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/token_count.h"
@@ -20,16 +21,6 @@ PyObject* import_handlers = nullptr;
 namespace {
 
 using native_calls::Owned;
-
-// Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
-// main thread.
-__attribute__((noinline)) void EndProgram() {
-  PyObject* annotate = PyImport_ImportModule("rlscope.annotations.annotate");
-  if (annotate == nullptr) return;
-  PyObject* done = PyObject_CallMethod(annotate, "end_program", nullptr);
-  Py_DECREF(annotate);
-  Py_XDECREF(done);
-}
 
 // The handler that waits for the module; null: none does. It is None for a package that only has
 // modules with handlers, and in a tuple where imports do not count from this module on. May set a
@@ -106,7 +97,8 @@ constexpr bool is_simulation = event == Event::kSimulation || event == Event::kM
 template <Event event>
 constexpr bool is_apart =
     event == Event::kEvaluation || event == Event::kUpdate || event == Event::kReplay ||
-    event == Event::kSaving || event == Event::kLoading || event == Event::kClosing;
+    event == Event::kRendering || event == Event::kSaving || event == Event::kLoading ||
+    event == Event::kClosing;
 
 template <Event event>
 constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
@@ -116,10 +108,8 @@ template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {
   if constexpr (is_simulation<event>) {
-    if (__builtin_expect(track->EnterSimulation(SelfOf(arguments, flagged_count)), 0)) {
-      EndProgram();
-      if (PyErr_Occurred()) return false;
-    }
+    const bool ends = track->EnterSimulation(SelfOf(arguments, flagged_count));
+    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
   }
   if constexpr (event == Event::kForward) {
     track->EnterForward({arguments, flagged_count, keywords});
@@ -133,7 +123,10 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterBackward(SelfOf(arguments, flagged_count));
     LendCallSite();
   }
-  if constexpr (event == Event::kStep) track->EnterStep();
+  if constexpr (event == Event::kStep) {
+    const bool ends = track->EnterStep(SelfOf(arguments, flagged_count));
+    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
+  }
   if constexpr (event == Event::kBlockEnter) {
     track->EnterBlock(SelfOf(arguments, flagged_count));
   }
@@ -144,7 +137,10 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) {
-    track->EnterCompiled(SelfOf(arguments, flagged_count), {arguments, flagged_count, keywords});
+    PyObject* function = SelfOf(arguments, flagged_count);
+    const bool ends = track->EndsWithCompiled(function);
+    track->EnterCompiled(function, {arguments, flagged_count, keywords});
+    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
   }
   if constexpr (event == Event::kGradients) track->NoteGradients();
   if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {
@@ -170,6 +166,8 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
   if constexpr (event == Event::kGeneration) track->EnterGeneration();
   if constexpr (event == Event::kReplay) track->EnterApart("replay");
+  if constexpr (event == Event::kSampling) track->EnterApart("replay");
+  if constexpr (event == Event::kRendering) track->EnterApart("rendering");
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");
   if constexpr (event == Event::kClosing) track->EnterApart("closing");
@@ -205,6 +203,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kGeneration) {
     if (track->LeaveGeneration()) AddTokensOf(result, {arguments, flagged_count, keywords});
   }
+  if constexpr (event == Event::kSampling) track->LeaveSampling();
   if constexpr (is_apart<event>) track->LeaveApart();
 }
 

@@ -41,7 +41,9 @@ namespace rlscope::python {
   X(kPrediction, "prediction")      /* of a model, without gradients */                          \
   X(kUpdate, "update")              /* a part of one that its library makes apart */             \
   X(kGeneration, "generation")      /* of texts, by its library */                               \
-  X(kReplay, "replay")              /* storing of experience, or taking a batch of it */         \
+  X(kReplay, "replay")              /* storing of experience */                                  \
+  X(kSampling, "sampling")          /* taking a batch of it */                                   \
+  X(kRendering, "rendering")        /* of an environment, outside of its steps */                \
   X(kSaving, "saving")                                                                           \
   X(kLoading, "loading")                                                                         \
   X(kClosing, "closing") /* of an environment */

@@ -14,6 +14,7 @@
 //   L  outermost call that makes a random key, for what a policy draws
 //   A  outermost sample of a space of actions
 //   D  outermost draw of some out of many, at random
+//   G  outermost call of a buffer that takes a batch out of it; inside it is a V
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -40,11 +41,13 @@
 //   [ F ] [ F ] [ F ] [ F ] [ F ]   [ F ]    [another F]
 //   |----------- generation ------------|
 //
-// In a no-grad block it lasts to the end of the block. An F inside an O is none of them.
+// In a no-grad block it lasts to the end of the block. If two F of it or more lie in the block, no
+// F after the block goes it on. An F inside an O is none of them.
 //
 // After a generation, until an S or O, a no-grad F has its name when it ends, once the thread has
 // trained a module: `reference` if none of its own was, `reward` if it returns a number for each
-// text, and else `backprop`.
+// text, and else `backprop`. In a no-grad block with several F that is the time since the one
+// before.
 //
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
@@ -78,6 +81,9 @@
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
 //
+// The same holds for steps in a call of a function whose name says that it evaluates, after an
+// update, if no update lies in the call.
+//
 // From an L to the next F is a K, which takes no other one's place. An L where something is open is
 // a part of that.
 //
@@ -89,7 +95,8 @@
 //
 // From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
 // a K between. A D that something is open at is a part of that. There must have been an S in the
-// process.
+// process. From the end of a G it is the same, but before any S, too, and nothing chooses an
+// action.
 //
 // Calls inside C belong to it. Once there was an S in the process, C is one of two:
 //
@@ -124,6 +131,7 @@
 #include <stdint.h>
 
 #include "python/runtime_module/acting.h"
+#include "python/runtime_module/evaluating_functions.h"
 #include "python/runtime_module/evaluations.h"
 #include "python/runtime_module/forward_modules.h"
 #include "python/runtime_module/observation.h"
@@ -180,6 +188,7 @@ class Track {
   // `result` of the call, null if it raised or is not known.
   void LeaveForward(PyObject* result) {
     if (--forward_ > forward_base_) return;
+    run_.NoteResult(result);
     if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
     if (__builtin_expect(acting_.is_first(), 0)) {
       acting_.EndFirst(expects_ == Expects::kName && has_gradients_ ? result : nullptr);
@@ -193,12 +202,13 @@ class Track {
   void LeaveBackward() {
     if (--backward_ == 0) EndBackward();
   }
-  void EnterStep() {
-    if (step_++ == 0 && imports_) EndImport();
-  }
+  // True as of EnterSimulation.
+  bool EnterStep(const PyObject* optimizer) { return step_++ == 0 && BeginStep(optimizer); }
   void LeaveStep() {
     if (--step_ == 0) EndStep();
   }
+  // True as of EnterSimulation: the C, which comes next, is not to be called.
+  bool EndsWithCompiled(const PyObject* function);
   // Whether it is the outermost C.
   bool EnterCompiled(PyObject* function, const Arguments& call) {
     if (compiled_++ != 0) return false;
@@ -301,6 +311,12 @@ class Track {
   void LeaveApart() {
     if (--apart_ == 0) EndNamed();
   }
+  // What is made of the batch belongs to it, up to the update.
+  void LeaveSampling() {
+    const bool counts = apart_ == 1 && name_ != 0;
+    LeaveApart();
+    if (counts) BeginBatch();
+  }
   // `counts`: else those inside may be the outermost.
   void EnterImport(bool counts) {
     if (counts && import_ == import_base_) BeginImport();
@@ -370,12 +386,14 @@ class Track {
   void NameChosen();
   void RepeatForward();
   void EndBackward();
+  bool BeginStep(const PyObject* optimizer);
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function, const Arguments& call);
   void EndCompiled();
+  void NoteCalled(const CompiledSlot* called, bool trains);
   void BeginCompiledForward(PyObject* function);
   void EndCompiledForward(bool trains);
   void BeginTraining(uint32_t name);
@@ -403,6 +421,8 @@ class Track {
   uint32_t DropUnproven(uint32_t resolve);
   void BeginChoice();
   void BeginDraw();
+  void BeginBatch();
+  void OpenDraw();
   uint32_t EndTailAndBlock() const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
@@ -416,9 +436,14 @@ class Track {
     return expects_ == Expects::kChosen || expects_ == Expects::kName ||
            expects_ == Expects::kToken;
   }
+  // A forward without gradients has its name when it ends.
+  bool NamesForwards() const { return __builtin_expect(generated_, 0) && modules_.trains(); }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr || prepares_; }
   bool FollowsNow();
   bool IsNewIteration();
+  bool NoteUpdateOf(const PyObject* optimizer);
+  trace::AutoStretch NoteCall(const void* environment);
+  trace::AutoStretch EndCall(bool evaluates);
   bool IsInLoop() const;
   void Forget();
   void Decide(Expects next);
@@ -426,6 +451,7 @@ class Track {
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
   void RunAfterForward();
+  void NameForward(uint32_t next);
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
   uint32_t NameAllOfUpdate(uint32_t tail) const;
   void Resolve(uint32_t resolve);
@@ -469,6 +495,9 @@ class Track {
   uint32_t name_ = 0;                           // of the C or V that runs; 0: none does
   PyObject* called_ = nullptr;                  // the outermost C that is open, borrowed
   CompiledSlot* last_compiled_ = nullptr;  // the last C that was an F since the operation opened
+  // The last C that trains, until something waits for its results, and the last C after it.
+  const CompiledSlot* unawaited_ = nullptr;
+  const CompiledSlot* after_update_ = nullptr;
   enum class Runs : uint8_t { kOther, kForward, kTraining };
   Runs compiled_is_ = Runs::kOther;  // of the C that is open
   bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
@@ -486,12 +515,15 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
-  bool converts_ = false;  // an observation was converted for the next F
+  EvaluatingFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
+  uint64_t trains_at_ = 0;  // where it stepped last after an update, in no such call
+  bool converts_ = false;   // an observation was converted for the next F
   // These four are together, so that one store forgets them.
   bool makes_ = false;         // a W that counts is open
   bool is_unproven_ = false;   // what was converted for the next F began with a W
   bool has_output_ = false;    // an X was, since the last F: what is open goes on as a tail
   bool drawn_ = false;         // what runs as a tail is a batch that was drawn
+  bool is_batch_ = false;      // for certain: a G gave it
   bool has_key_ = false;       // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;  // of the last forward, where a generation was
   bool generated_ = false;     // since the last S and O
@@ -529,6 +561,9 @@ void StartTracks(ModuleState* state);
 // The calling thread, which records, enters an explicit operation: no thread of this process opens
 // an automatic one any more.
 void EndTracks();
+
+// Steps of optimizers so far, of all threads.
+uint64_t CountedSteps();
 
 // Whether the program has opened an operation of its own.
 bool IsAnnotated();

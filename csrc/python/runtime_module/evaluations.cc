@@ -5,6 +5,7 @@
 namespace rlscope::python {
 
 trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards) {
+  if (of_call_ != nullptr) return GoOn(forwards);
   const bool is_learned = HasLearned(environment);
   if (is_undecided_ && !is_learned) return GoOn(forwards);
   if (is_undecided_ && environment != trainer_) acts_ = false;
@@ -13,7 +14,24 @@ trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards)
   is_shared_ |= last_ != nullptr && last_ != environment;
   usual_ = last_ = environment;
   if (is_learned || !leaves || fed_ < kEnough || !was_alone_) return was;
-  return Begin(forwards);
+  forwards_ = forwards;
+  return Begin();
+}
+
+trace::AutoStretch Evaluations::BeginCall(const void* environment, bool is_sure) {
+  of_call_ = environment;
+  is_sure_ = is_sure;
+  return Begin();
+}
+
+trace::AutoStretch Evaluations::EndCall(bool evaluates) {
+  acts_ = evaluates;
+  const trace::AutoStretch was = Decide();
+  if (!evaluates) last_ = of_call_;
+  usual_ = last_;
+  of_call_ = nullptr;
+  was_long_ = false;
+  return was;
 }
 
 trace::AutoStretch Evaluations::Update() {
@@ -29,17 +47,17 @@ trace::AutoStretch Evaluations::Update() {
 }
 
 trace::AutoStretch Evaluations::GoOn(uint64_t forwards) {
-  acts_ |= forwards != forwards_;
+  if (!is_undecided_) return Begin();  // the call has had a long one
+  acts_ |= of_call_ != nullptr ? is_sure_ : forwards != forwards_;
   if (++steps_ < kMostSteps) return trace::kAutoStretchKeeps;
   was_long_ = true;
   return Decide();
 }
 
-trace::AutoStretch Evaluations::Begin(uint64_t forwards) {
+trace::AutoStretch Evaluations::Begin() {
   usual_ = nullptr;
   is_undecided_ = true;
   was_long_ = acts_ = false;
-  forwards_ = forwards;
   steps_ = 0;
   return trace::kAutoStretchBegins;
 }

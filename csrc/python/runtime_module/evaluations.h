@@ -5,6 +5,9 @@
 //   update               B           B                    B           B           B
 //                                         |-----|              no evaluation: it feeds an update
 //
+// A stretch of steps in a function that evaluates (evaluating_functions.h) is one in any
+// environment, from wherever the thread learns. The track says when it begins and ends.
+//
 // Only addresses are kept: the program's objects live and die as they do without us. Nothing here
 // is dereferenced.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_EVALUATIONS_H_
@@ -25,11 +28,17 @@ class Evaluations {
   trace::AutoStretch Step(const void* environment, uint64_t forwards);
   // An update: the first part of one since the last step.
   trace::AutoStretch Update();
+  // A step in a function that may evaluate: from here on all steps belong to the stretch.
+  // `is_sure`: that it is one needs nothing more.
+  trace::AutoStretch BeginCall(const void* environment, bool is_sure);
+  bool is_sure() const { return is_sure_; }
+  // The call has ended, or the thread has learned in it.
+  trace::AutoStretch EndCall(bool evaluates);
   // The process ends.
-  trace::AutoStretch End() { return Decide(); }
+  trace::AutoStretch End() { return of_call_ != nullptr ? EndCall(is_sure_) : Decide(); }
   // What was is not known any more.
   void Forget() {
-    if (last_ != nullptr) *this = Evaluations();
+    if (last_ != nullptr || of_call_ != nullptr) *this = Evaluations();
   }
 
  private:
@@ -40,7 +49,7 @@ class Evaluations {
   static constexpr int kMostSteps = 1 << 16;
 
   trace::AutoStretch GoOn(uint64_t forwards);
-  trace::AutoStretch Begin(uint64_t forwards);
+  trace::AutoStretch Begin();
   trace::AutoStretch Decide();
   void Learn();
   bool HasLearned(const void* environment) const;
@@ -59,6 +68,8 @@ class Evaluations {
   bool acts_ = false;      // a forward lies between its steps
   uint64_t forwards_ = 0;  // when it began
   int steps_ = 0;
+  const void* of_call_ = nullptr;  // its environment, if it is one of a function
+  bool is_sure_ = false;
 };
 
 }  // namespace rlscope::python

@@ -5,6 +5,9 @@ namespace rlscope::python {
 namespace {
 
 ModuleTable trained;
+ModuleTable given_texts;
+ModuleTable given_others;
+bool are_texts = false;  // some are given texts
 
 bool IsTrained(const void* module) { return trained.Has(module); }
 
@@ -12,8 +15,18 @@ bool IsTrained(const void* module) { return trained.Has(module); }
 
 void ForwardModules::Note(const void* module, bool has_gradients, bool begins) {
   is_frozen_ = (begins || is_frozen_) && !has_gradients && !IsTrained(module);
+  has_texts_ |= are_texts && !has_gradients && given_texts.Has(module);
   if (!has_gradients && aside_.empty()) is_aside_first_ = learning_.empty();
   (has_gradients ? learning_ : aside_).Add(module);
+}
+
+bool ForwardModules::IsNew(const void* module) {
+  return !given_others.Has(module) && !given_texts.Has(module);
+}
+
+void ForwardModules::NoteInput(const void* module, bool is_given_texts) {
+  are_texts |= is_given_texts;
+  (is_given_texts ? given_texts : given_others).Add(module);
 }
 
 void ForwardModules::Train() {

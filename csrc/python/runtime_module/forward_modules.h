@@ -12,9 +12,15 @@ class ForwardModules {
   void Open() {
     learning_.Clear();
     aside_.Clear();
+    has_texts_ = false;
   }
   // A forward. `begins`: no forward of its no-grad block came before it.
   void Note(const void* module, bool has_gradients, bool begins);
+  // No forward has told yet whether a module is given texts.
+  static bool IsNew(const void* module);
+  static void NoteInput(const void* module, bool is_given_texts);
+  // Of the forwards without gradients: one is of a module that is given texts.
+  bool has_texts() const { return has_texts_; }
   bool HadGradients(const void* module) const { return learning_.Has(module); }
 
   // A backward: it trains the modules that were called with gradients.
@@ -38,6 +44,7 @@ class ForwardModules {
   FewModules aside_;     // of those without
   bool is_aside_first_ = false;
   bool is_frozen_ = false;
+  bool has_texts_ = false;
   int updates_ = 0;
 };
 

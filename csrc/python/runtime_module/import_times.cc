@@ -121,7 +121,8 @@ std::string NameOf(PyObject* module) {
 bool IsLibrary(const std::string& file) {
   if (file.empty() || file.front() == '<') return true;
   for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3",
-                           "/rlscope/annotations/", "/rlscope/auto/", "/rlscope/capture/"}) {
+                           "/rlscope/annotations/", "/rlscope/auto/", "/rlscope/capture/",
+                           "/rlscope/frameworks/", "/rlscope/recorder/", "/rlscope/registry.py"}) {
     if (file.find(part) != std::string::npos) return true;
   }
   return false;

@@ -11,6 +11,11 @@ namespace rlscope::python {
 // an exception set, which may be that of a signal handler of the program.
 bool TellIteration();
 
+// An iteration began after the last one that was wanted: ends the program, which raises SystemExit,
+// here and in the main thread. False: an exception is set, and the call that comes next is not to
+// be made.
+bool GoesOn();
+
 // Adds the functions to the module: 0, or -1 with a Python error set.
 int AddIterations(PyObject* module);
 

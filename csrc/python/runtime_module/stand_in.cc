@@ -31,15 +31,18 @@ int SetAttribute(PyObject* self, PyObject* name, PyObject* value) {
 }
 
 PyObject* Bind(PyObject* self, PyObject* instance, PyObject*) {
-  if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+  const bool is_bound = PyCFunction_Check(AsStandIn(self)->function);  // to its own object
+  if (instance == nullptr || instance == Py_None || is_bound) return Py_NewRef(self);
   return PyMethod_New(self, instance);
 }
 
 PyObject* Represent(PyObject* self) { return PyObject_Repr(AsStandIn(self)->function); }
 
-// Pickled by name, as a function is.
+// Pickled by name, as a function is; one of C by its object and its name.
 PyObject* Reduce(PyObject* self, PyObject*) {
-  return PyObject_GetAttrString(AsStandIn(self)->function, "__qualname__");
+  PyObject* function = AsStandIn(self)->function;
+  if (PyCFunction_Check(function)) return PyObject_CallMethod(function, "__reduce__", nullptr);
+  return PyObject_GetAttrString(function, "__qualname__");
 }
 
 PyObject* Wrapped(PyObject* self, void*) { return Py_NewRef(AsStandIn(self)->function); }

@@ -26,6 +26,14 @@ Owned ShapeOf(PyObject* object) {
   return Owned();
 }
 
+// Whether a tensor has whole numbers.
+bool IsWhole(PyObject* tensor) {
+  const Owned type(PyObject_GetAttrString(tensor, "dtype"));
+  const Owned is_real(type ? PyObject_GetAttrString(type.get(), "is_floating_point") : nullptr);
+  PyErr_Clear();
+  return is_real.get() == Py_False;
+}
+
 // In which dimension a sequence lies: the batch comes first.
 int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
 
@@ -40,12 +48,20 @@ void TokenRun::Input::Read(PyObject* argument) {
     return;
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(shape.get());
+  if (tensor != nullptr && tensors < kMostCaches) other[tensors++] = argument;
+  if (tensor == nullptr) tensor = argument;
   if (dimensions > 0 || count > kMostDimensions) return;
   for (Py_ssize_t i = 0; i < count; i++) {
     length[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape.get(), i));
   }
   PyErr_Clear();
   dimensions = static_cast<int>(count);
+}
+
+void TokenRun::Input::ReadAll(const Arguments& call) {
+  const Py_ssize_t positional = PyVectorcall_NARGS(call.flagged_count);
+  const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  for (Py_ssize_t i = 1; i < positional + named; i++) Read(call.values[i]);
 }
 
 // By one item, in the dimension of the sequence, or in the one before where the batch is second.
@@ -72,18 +88,50 @@ bool TokenRun::Input::GoesOnWith(const Input& before) const {
   });
 }
 
+// One whole number, with something that the forward before returned.
+bool TokenRun::GoesOnWithReturned(const Input& input) const {
+  const int dimensions = input.dimensions;
+  if (dimensions < 1 || (dimensions > 1 && input.length[SequenceOf(dimensions)] != 1)) return false;
+  const PyObject* const* end = returned_ + returned_count_;
+  const auto is_returned = [&](const PyObject* each) {
+    return std::find(returned_, end, each) != end;
+  };
+  return (std::any_of(input.cache, input.cache + input.caches, is_returned) ||
+          std::any_of(input.other, input.other + input.tensors, is_returned)) &&
+         IsWhole(input.tensor);
+}
+
+void TokenRun::NoteItems(PyObject* tuple) {
+  const Py_ssize_t count = std::min<Py_ssize_t>(PyTuple_GET_SIZE(tuple), kMostCaches);
+  for (Py_ssize_t i = 0; i < count; i++) returned_[i] = PyTuple_GET_ITEM(tuple, i);
+  returned_count_ = static_cast<int>(count);
+}
+
+bool IsGivenTexts(const Arguments& call) {
+  if (call.values == nullptr) return false;
+  const native_calls::ErrorAside aside;
+  TokenRun::Input input;
+  input.ReadAll(call);
+  return input.dimensions == 2 && input.length[1] > 1 && IsWhole(input.tensor);
+}
+
 bool TokenRun::IsLonger(const Arguments& call) {
   const native_calls::ErrorAside aside;
-  const Py_ssize_t positional = PyVectorcall_NARGS(call.flagged_count);
-  const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
   Input input;
-  for (Py_ssize_t i = 1; i < positional + named; i++) input.Read(call.values[i]);
+  input.ReadAll(call);
   const int grown = has_input_ ? input.Grown(input_) : -1;
-  const bool follows = !has_input_ || grown >= 0 || input.GoesOnWith(input_);
-  texts_ = input.dimensions < 2 ? 1 : input.length[grown == 0 ? 1 : 0];
+  const bool is_returned = GoesOnWithReturned(input);
+  const bool follows = !has_input_ || grown >= 0 || input.GoesOnWith(input_) || is_returned;
+  if (input.dimensions < 2) {
+    texts_ = is_returned ? input.length[0] : 1;
+  } else {
+    texts_ = input.length[grown == 0 ? 1 : 0];
+  }
   forwards_ = follows ? std::min(forwards_ + 1, kShortest) : 1;
+  in_block_ = follows ? in_block_ + 1 : 1;
   has_input_ = true;
   input_ = input;
+  input_.tensor = nullptr;
   return follows && forwards_ == kShortest;
 }
 

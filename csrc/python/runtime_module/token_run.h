@@ -1,6 +1,7 @@
 // Forwards of one module of which each is given what the one before was and one item more, or one
 // item alone with the same cache: a model that writes a text token by token. All have gradients, or
-// none has.
+// none has. If none has, the one before may also have returned the cache, and the item is a whole
+// number.
 //
 // Only addresses are kept: the program's objects live and die as they do without us. Nothing here
 // is dereferenced later.
@@ -26,6 +27,9 @@ PyObject* TensorIn(PyObject* result);
 // Whether a model returned one number for each text, and not some for each token.
 bool GivesScores(PyObject* result);
 
+// Whether a model is given texts: several whole numbers for each of a batch.
+bool IsGivenTexts(const Arguments& call);
+
 class TokenRun {
  public:
   // As many forwards make a run, from the first one.
@@ -33,6 +37,16 @@ class TokenRun {
 
   // Something came between that no run goes on after.
   void End() { module_ = nullptr; }
+  // The outermost no-grad block. A text that was written in one does not go on after it.
+  void BeginBlock() { in_block_ = 0; }
+  void EndBlock() {
+    if (in_block_ > 1) End();
+  }
+  // What the last forward returned, null if it raised.
+  void NoteResult(PyObject* result) {
+    returned_count_ = 0;
+    if (!on_ && result != nullptr && PyTuple_CheckExact(result)) NoteItems(result);
+  }
   // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
   // enough by now. `on`: it has gradients, as all of a run have, or none.
   bool GoesOn(const Arguments& call, bool on) {
@@ -42,7 +56,7 @@ class TokenRun {
     if (__builtin_expect(module == nullptr || module != module_ || on != on_, 1)) {
       module_ = module;
       on_ = on;
-      forwards_ = 1;
+      forwards_ = in_block_ = 1;
       has_input_ = false;
       return false;
     }
@@ -55,15 +69,20 @@ class TokenRun {
   Py_ssize_t texts() const { return texts_; }
 
  private:
+  friend bool IsGivenTexts(const Arguments& call);
   static constexpr int kMostDimensions = 4;
   static constexpr int kMostCaches = 4;
   // What a forward was given.
   struct Input {
     int dimensions = 0;  // of its first tensor; 0: it has none, or too many
     Py_ssize_t length[kMostDimensions] = {};
+    PyObject* tensor = nullptr;  // the first one, while the call begins
     int caches = 0;
     const PyObject* cache[kMostCaches] = {};  // and what else is no tensor, number or text
+    int tensors = 0;
+    const PyObject* other[kMostCaches] = {};  // tensors after the first one
 
+    void ReadAll(const Arguments& call);
     void Read(PyObject* argument);
     // In which dimension it is one item longer than the one before, and else alike; -1: in none of
     // a sequence.
@@ -72,11 +91,16 @@ class TokenRun {
   };
 
   bool IsLonger(const Arguments& call);
+  bool GoesOnWithReturned(const Input& input) const;
+  void NoteItems(PyObject* tuple);
 
   const PyObject* module_ = nullptr;
   bool on_ = false;
   int forwards_ = 0;  // of the run so far
   bool has_input_ = false;
+  int in_block_ = 0;  // of these, in the block that is open
+  int returned_count_ = 0;
+  const PyObject* returned_[kMostCaches] = {};  // what the last one returned, without gradients
   Py_ssize_t texts_ = 0;
   Input input_;  // of the last one; that of the first one is not read
 };

@@ -82,9 +82,21 @@ void Track::BeginChoice() {
 }
 
 void Track::BeginDraw() {
-  if (IsInsideOther() || IsInsideForward() || step_ != 0 || !has_environment) return;
+  if (!has_environment) return;
+  OpenDraw();
+}
+
+// A batch was taken. No S that follows was chosen by that.
+void Track::BeginBatch() {
+  if (expects_ == Expects::kDrawn) return;
+  OpenDraw();
+  if (expects_ == Expects::kDrawn) is_batch_ = true;
+}
+
+void Track::OpenDraw() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
-  prepares_ = false;
+  prepares_ = is_batch_ = false;
   uint32_t resolve = DropUnproven(EndTailAndBlock());
   // What was converted is for an F behind the draw, too. A key may have been for the draw.
   const bool keeps = expects_ == Expects::kForward && !has_key_;

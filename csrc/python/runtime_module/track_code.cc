@@ -30,7 +30,18 @@ void Track::BeginCompiled(PyObject* function, const Arguments& call) {
   const uint32_t name = NameOfTraining(function);
   if (name == 0 && KeepsToItself(function, call)) return BeginNamed(NameOfCompiled(function));
   compiled_is_ = name == 0 ? Runs::kForward : Runs::kTraining;
+  NoteCalled(FindCompiled(function), name != 0);
   name == 0 ? BeginCompiledForward(function) : BeginTraining(name);
+}
+
+// JAX computes in order. What is called after an update waits for that first.
+inline void Track::NoteCalled(const CompiledSlot* called, bool trains) {
+  if (trains) {
+    unawaited_ = called;
+    after_update_ = nullptr;
+  } else if (unawaited_ != nullptr) {
+    after_update_ = called;
+  }
 }
 
 void Track::EndCompiled() {
@@ -166,8 +177,10 @@ void Track::SayOfStretch(uint32_t stretch) {
 void Track::BeginResult(const CompiledSlot* maker) {
   waits_in_forward_ = false;
   if (maker == nullptr || (compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
-  const uint32_t trains = Load(maker->trains);
   if (!has_environment) return BeginNamed(Load(maker->note));
+  if (unawaited_ != nullptr && maker == after_update_) maker = unawaited_;
+  if (maker == unawaited_) unawaited_ = after_update_ = nullptr;
+  const uint32_t trains = Load(maker->trains);
   if (trains != 0) return BeginNamed(trains);
   if (!IsNameOpen()) {
     return BeginNamed(Load(maker->acts) != 0 ? NameOfOperation("inference") : Load(maker->note));

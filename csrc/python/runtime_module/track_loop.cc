@@ -3,6 +3,7 @@
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/token_count.h"
 #include "python/runtime_module/track_steps.h"
+#include "python/runtime_module/update_iterations.h"
 
 namespace rlscope::python {
 
@@ -29,15 +30,17 @@ void Track::Forget() {
   import_cut_ = import_cut;
   NoteSegment();
   evaluations_.Forget();
+  evaluates_ = nullptr;
   state_ = kAutoNothing;
   before_compilation_ = kAutoStates;
 }
 
 // ---- S ------------------------------------------------------------------------------------------
 
-// An iteration begins at the first S of all, and at each first one after an O.
+// An iteration begins at the first S of all, and at each first one after an O. Without an S see
+// update_iterations.h.
 inline bool Track::IsNewIteration() {
-  const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
+  const uint64_t steps = CountedSteps();
   if (steps == steps_seen_ && steps_generation_ == Load(rlscope_process.generation)) return false;
   steps_seen_ = steps;
   steps_generation_ = Load(rlscope_process.generation);
@@ -48,25 +51,44 @@ inline bool Track::IsNewIteration() {
 // or compile them, before they make environments.
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
+// A step that may begin or end a call of a function that evaluates: the thread's first one, one
+// after an update, or in such a call. Gives what a resolve has to say of the stretch. If no update
+// came before the call, one has to come next.
+trace::AutoStretch Track::NoteCall(const void* environment) {
+  if (evaluates_ != nullptr) {
+    return evaluates_->IsRunning() ? kAutoStretchKeeps : EndCall(evaluations_.is_sure());
+  }
+  const uint64_t place = PlaceOfThread();
+  if (place == trains_at_) return kAutoStretchKeeps;
+  evaluates_ = FindEvaluatingFunction();
+  if (evaluates_ != nullptr) return evaluations_.BeginCall(environment, /*is_sure=*/fed_);
+  trains_at_ = place;
+  return kAutoStretchKeeps;
+}
+
 bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
-  const bool draws = drawn_ && has_acted_ && IsInLoop();
+  const bool draws = drawn_ && !is_batch_ && has_acted_ && IsInLoop();
   if (__builtin_expect(!has_learned_, 0) && expects_ == Expects::kName) {
     learns_as_acted_ = has_gradients_;
   }
+  uint32_t stretch = kAutoStretchKeeps;
+  if (fed_ || evaluates_ != nullptr || !simulates_) stretch = NoteCall(environment);
   generated_ = updated_ = fed_ = false;
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
   const uint32_t waits = draws || (acts && IsInLoop()) ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
-  const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
+  const bool counts = evaluates_ == nullptr && !update_iterations.GoOn();
+  const bool ends = counts && __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
   native_calls::RecordSerialization();
   if (acts && last_compiled_ != nullptr)
     __atomic_store_n(&last_compiled_->acts, 1, __ATOMIC_RELAXED);
-  uint32_t stretch = kAutoStretchKeeps;
-  if (__builtin_expect(!evaluations_.IsUsual(environment), 0)) {
+  const bool is_forgotten = stretch == kAutoStretchBegins && evaluates_ == nullptr;
+  if (__builtin_expect(is_forgotten, 0)) stretch = kAutoStretchKeeps;  // of another window
+  if (stretch == kAutoStretchKeeps && __builtin_expect(!evaluations_.IsUsual(environment), 0)) {
     stretch = evaluations_.Step(environment, policy_calls_.forwards);
   }
   if (HasOpen() || stretch != kAutoStretchKeeps) {
@@ -119,6 +141,9 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   }
   if (__builtin_expect(has_output_, 0) && !has_environment) NameChosen();
   const void* module = ModuleOf(call);
+  if (!on && __builtin_expect(!has_environment, 0) && ForwardModules::IsNew(module)) {
+    ForwardModules::NoteInput(module, IsGivenTexts(call));
+  }
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
   OpenForward(module, on);
@@ -169,20 +194,24 @@ __attribute__((noinline)) void Track::OpenToken() {
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
 inline void Track::RunAfterForward() {
-  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !modules_.trains()) {
-    return Run(AfterForward());
-  }
+  if (!NamesForwards() || state_ != kAutoAside) return Run(AfterForward());
+  NameForward(AfterForward());
+}
+
+__attribute__((noinline)) void Track::NameForward(uint32_t next) {
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
   const uint32_t name = modules_.is_frozen() ? frozen : kAutoBackprop;
-  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
+  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), next);
 }
 
 void Track::EndForward() {
   const bool counts = forward_ == forward_base_;
   forward_base_ = forward_;
-  if (!counts || compiled_ != 0 || !IsInForward(state_) || block_ != nullptr || !FollowsNow())
-    return;
-  if (IsInForward(state_)) RunAfterForward();
+  if (!counts || compiled_ != 0 || !IsInForward(state_)) return;
+  const bool is_in_block = block_ != nullptr;
+  if ((is_in_block && !NamesForwards()) || !FollowsNow() || !IsInForward(state_)) return;
+  if (!is_in_block) return RunAfterForward();
+  if (state_ == kAutoAside) NameForward(kAutoAside);
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -213,12 +242,14 @@ void Track::EnterBlock(const void* block) {
   block_ = block;
   block_entries_ = 1;
   block_has_forward_ = false;
+  run_.BeginBlock();
   Run(kAutoBlock);
 }
 
 void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
+  if (state_ == kAutoGeneration) run_.EndBlock();
   if (block_has_forward_) {
     RunAfterForward();
   } else {
@@ -265,6 +296,21 @@ void Track::EndBackward() {
   Decide(Expects::kStep);
 }
 
+// An update begins, of an optimizer or a compiled function.
+inline bool Track::NoteUpdateOf(const PyObject* optimizer) {
+  return update_iterations.Begins(optimizer) && BeginIteration();
+}
+
+bool Track::BeginStep(const PyObject* optimizer) {
+  if (imports_) EndImport();
+  return !IsInsideOther() && NoteUpdateOf(optimizer);
+}
+
+bool Track::EndsWithCompiled(const PyObject* function) {
+  if (compiled_ != 0 || IsInsideOther() || IsPartOfOther()) return false;
+  return NameOfTraining(function) != 0 && NoteUpdateOf(function);
+}
+
 void Track::EndStep() {
   CountStep();
   ++policy_calls_.updates;
@@ -294,6 +340,8 @@ void Track::End() {
 // ---- of the process -----------------------------------------------------------------------------
 
 void StartTracks(ModuleState* state) { track_phases = state; }
+
+uint64_t CountedSteps() { return __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED); }
 
 bool IsAnnotated() { return HasExplicit(); }
 

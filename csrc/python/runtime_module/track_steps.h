@@ -79,7 +79,10 @@ inline void Track::Decide(Expects next) {
 // What a forward without gradients is where others have some.
 inline uint32_t Track::NameOfAside(uint32_t inside) const {
   if (inside != kAutoBackprop || !has_gradients_) return inside;
-  if (!modules_.is_aside_trained()) return generated_ ? kAutoReference : kAutoTarget;
+  if (!modules_.is_aside_trained()) {
+    const bool is_of_texts = generated_ || (modules_.has_texts() && !has_environment);
+    return is_of_texts ? kAutoReference : kAutoTarget;
+  }
   return updated_ || !modules_.is_aside_first() ? kAutoBackprop : kAutoAdvantage;
 }
 
@@ -166,7 +169,8 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   }
   expects_ = Expects::kName;
   has_gradients_ |= on;
-  modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
+  const bool is_first = block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration;
+  modules_.Note(module, on, is_first || NamesForwards());
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
     resolve != kAutoKeepAll ? ResolveAndRun(resolve, inside) : Run(inside);
@@ -176,11 +180,24 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   }
 }
 
+// The call of the function that may evaluate has ended, or the thread learns in it.
+inline trace::AutoStretch Track::EndCall(bool evaluates) {
+  evaluates_ = nullptr;
+  return evaluations_.EndCall(evaluates);
+}
+
 // What a resolve has to say of a stretch that may be an evaluation.
 inline uint32_t Track::NoteUpdate() {
   if (fed_) return kAutoStretchKeeps;
   fed_ = true;
-  return evaluations_.Update();
+  AutoStretch was = kAutoStretchKeeps;
+  if (__builtin_expect(evaluates_ != nullptr, 0)) {
+    const bool learns = evaluates_->IsRunning();
+    if (learns) evaluates_->Reject();
+    was = EndCall(!learns);
+  }
+  const AutoStretch of_update = evaluations_.Update();
+  return was != kAutoStretchKeeps ? was : of_update;
 }
 
 }  // namespace rlscope::python

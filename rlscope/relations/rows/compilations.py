@@ -10,7 +10,11 @@ from rlscope.relations.rows.texts import LARGEST, json_list, shown
 NOTE = "rlscope.compilations"
 """Key of the metadata."""
 
-_NAMES = ("compiler", "function", "file", "line", "count", "total_ns")
+_NAMES = (
+    *("compiler", "function", "file", "line"),
+    *("count", "total_ns", "early_count", "early_ns"),
+)
+_FEWEST = 6  # notes of old runs do not say what came early
 
 
 def columns(note: str | None) -> dict[str, list[Any]]:
@@ -20,13 +24,14 @@ def columns(note: str | None) -> dict[str, list[Any]]:
 
 
 def _row(found: Any) -> tuple[Any, ...] | None:
-    if not isinstance(found, list) or len(found) != len(_NAMES):
+    if not isinstance(found, list) or len(found) not in (_FEWEST, len(_NAMES)):
         return None
+    found = [*found, *[0] * (len(_NAMES) - len(found))]
     texts, numbers = found[:3], found[3:]
     if not all(isinstance(each, str) for each in texts):
         return None
     if not all(type(each) is int and 0 <= each < LARGEST for each in numbers):
         return None
     compiler, function, file = map(shown, texts)
-    line, count, total_ns = numbers
-    return compiler, function, file or None, line or None, count, total_ns
+    line, *counted = numbers
+    return compiler, function, file or None, line or None, *counted

@@ -264,6 +264,8 @@ compilation = columns.relation(
     columns.integer("line", "line in the file; NULL: not known"),
     columns.integer("count", "how often it was compiled; 0: it was only traced"),
     columns.integer("total_ns", "time of compiling it, without what was compiled for it meanwhile"),
+    columns.integer("early_count", "of count: before the first update of the process"),
+    columns.integer("early_ns", "of total_ns: the same"),
 )
 
 backward_line = columns.relation(

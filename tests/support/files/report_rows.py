@@ -154,6 +154,8 @@ def _of_lines_and_reasons(
                 "line": 7,
                 "count": 2,
                 "total_ns": 1000,
+                "early_count": 1,
+                "early_ns": 400,
             }
             for i in ids
         ],

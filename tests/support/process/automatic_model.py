@@ -7,6 +7,7 @@ Where the recorder must write before it knows, this reads on: calls become token
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from support.process.automatic_tokens import Program, Token, Tokens, events
@@ -25,8 +26,8 @@ def names(calls: Program, *, environment: bool = True) -> list[str]:
     """
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
-    named = {UPDATE: tokens.whole, APART: tokens.apart, IMPORT: tokens.imports,
-             COMPILATION: tokens.compilations}  # fmt: skip
+    named = {UPDATE: tokens.whole, APART: tokens.apart, REPLAY: tokens.batches,
+             IMPORT: tokens.imports, COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
     found = ((start, end, APART) for start, end in evaluations(tokens))
     for start, end, name in (*intervals(tokens.found, environment), *apart, *found):
@@ -131,12 +132,21 @@ class _Reading:
         self.prepared = None
         if not self.waiting and not token.is_given:
             self.converted = _proven(self.converted)
-        self.waiting.append(token)
         self.output = token.end if token.has_output else None
-        is_frozen = _is_frozen(token, self.trained)
-        if self.generated and self.trains and token.is_aside and token.is_left:
-            yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
-            token.is_named = True
+        frozen = _are_frozen(token, self.trained)
+        if not (self.generated and self.trains and token.is_aside and token.ends):
+            self.waiting.append(token)
+            return
+        start = token.start
+        for is_frozen, end in zip(frozen, token.ends, strict=False):
+            yield start, end, REFERENCE if is_frozen else BACKPROP
+            start = end
+        if token.is_left:
+            yield start, token.end, REFERENCE if frozen[-1] else BACKPROP
+            start = token.end
+        self.waiting.append(replace(token, end=start, has_backward=False, is_named=True))
+        if not token.is_left:
+            self.waiting.append(replace(token, start=start))
 
     def choice(self, token: Token) -> Iterator[Interval]:
         self.chosen = token.start
@@ -181,7 +191,8 @@ class _Reading:
         acts = [each.start for each in self.waiting]
         if self.chosen is not None:
             acts = [self.chosen, *acts]
-        if self.drawn is not None and sum(each.kind == "S" for each in self.before()) > 1:
+        draws = self.drawn is not None and not self.drawn.is_batch
+        if draws and sum(each.kind == "S" for each in self.before()) > 1:
             acts = [self.drawn.start, *acts]
         if acts and any(each.kind in "SO" for each in self.before()):
             end = token.start if self.output is None else self.output
@@ -243,13 +254,13 @@ def _proven(converted: Sequence[Token]) -> list[Token]:
     return [] if converted and converted[0].kind == "W" else list(converted)
 
 
-def _is_frozen(token: Token, trained: set[str]) -> bool:
-    """Whether no module of a forward, or of a block, was trained when it was called. Adds those
-    that lie inside of others."""
-    frozen = True
+def _are_frozen(token: Token, trained: set[str]) -> list[bool]:
+    """Of each forward: whether its module was not trained when it was called. Adds those that lie
+    inside of others."""
+    frozen = []
     for number, (kind, gradients) in enumerate(token.forwards):
         trained |= {each for behind, each in token.nested if behind <= number}
-        frozen = frozen and not gradients and kind not in trained
+        frozen.append(not gradients and kind not in trained)
     trained |= {each for _, each in token.nested}
     return frozen
 

@@ -13,6 +13,7 @@ order; automatic_model.py names them.
             J  compilation                        P  a phase of one before the last
             V  evaluation, saving, loading        I  execution of a module
             A  sample of a space of actions       D  draw of some out of many
+            G  taking a batch out of a buffer
             K  conversion of the observation      W  conversion of something else
             M  conversion of what K, M or W returned last; each F is given that
             X  conversion of what forwards returned
@@ -73,6 +74,7 @@ class Token:
     has_backward: bool = False
     in_step: bool = False
     forwards: list[tuple[str, bool]] = field(default_factory=list)  # kind, with gradients
+    ends: list[int] = field(default_factory=list)  # of each of these
     nested: list[tuple[int, str]] = field(default_factory=list)  # kinds inside of others that have
     # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
@@ -81,6 +83,7 @@ class Token:
     may_go_on: bool = (
         False  # its first forward, a T or one like it, is none of the first of its run
     )
+    is_batch: bool = False  # a D that is the end of a G
     is_named: bool = False  # its name does not depend on what follows
 
     @property
@@ -103,6 +106,7 @@ class Tokens:
         self.whole: list[tuple[int, int]] = []
         self.compilations: list[tuple[int, int]] = []  # of each J and P
         self.apart: list[tuple[int, int]] = []  # of each V
+        self.batches: list[tuple[int, int]] = []  # of each G
         self.imports: list[tuple[int, int]] = []  # of each I
         self._trains = False  # C computes gradients
         # Begin of each F and C that nothing of its kind is around.
@@ -127,6 +131,7 @@ class Tokens:
         )
         self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
+        self._in_block = 0  # T of the run, in the block that is open
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
@@ -148,6 +153,8 @@ class Tokens:
                 token.is_elsewhere = call.kind == "Z"
             if counts or token is not None or self._is_mark(kind):
                 self._disturb()
+            if kind == "N" and self._is_mark(kind):
+                self._in_block = 0
             is_made = kind == "W" and token is not None
             is_known = kind in self._known or kind == "L" or is_made
             self._conversions += is_known
@@ -156,6 +163,8 @@ class Tokens:
             self._around.append(call.kind)
             self._read(call.inside, enabled)
             self._around.pop()
+            if kind == "N" and self._block() == start:
+                self._leave_block()
             self._open.pop()
             self._conversions -= is_known
             self._leave(kind, token)
@@ -165,13 +174,13 @@ class Tokens:
                 self._known = "KM"
             elif kind == "W":
                 self._known = self._known.replace("M", "")
-            if kind == "S" and not self._is_in("SUV"):
+            if kind == "S" and not self._is_in("SUVG"):
                 self._known = "K"
             if kind == "I":
                 self._leave_import()
             if counts:
                 self._leave_code(kind, start)
-            if kind == "C" and not self._is_in("CJPV"):
+            if kind == "C" and not self._is_in("CJPVG"):
                 self._end_phases()
             if counts and token is not None and kind in "CU":
                 self._end_whole(token)
@@ -188,8 +197,8 @@ class Tokens:
     def _is_apart(self, kind: str) -> bool:
         """Whether a call is one of its own, and what it interrupts goes on behind it."""
         if kind in "JP":
-            return not self._is_in("JPV")
-        return kind in "CUV" and not self._is_in("SBOJPCUV") and self._current("FQTY") is None
+            return not self._is_in("JPVG")
+        return kind in "CUVG" and not self._is_in("SBOJPCUVG") and self._current("FQTY") is None
 
     def _depth(self) -> int:
         return sum(kind == "I" for kind, _, _ in self._open)
@@ -197,7 +206,7 @@ class Tokens:
     def _begin_import(self) -> None:
         """An I counts where nothing is open, and inside another one if something began in that."""
         is_outermost = self._depth() == self._disturbed
-        is_part = self._is_in("SBOCJPUV") or self._conversions > 0 or self._is_open()
+        is_part = self._is_in("SBOCJPUVG") or self._conversions > 0 or self._is_open()
         is_part = is_part or self._has_key
         if is_outermost and not is_part and self._current("FQTY") is None and self._block() is None:
             self._import = (self._depth(), self._time)
@@ -220,8 +229,8 @@ class Tokens:
         """Whether a call without a token of its own, from its entry on, is an O or a block."""
         if kind == "N":
             is_part = self._current("FQTY") is not None or self._block() is not None
-            return not is_part and not self._is_in("SBOCJPUV")
-        return kind == "O" and not self._is_in("SBCJPUV")
+            return not is_part and not self._is_in("SBOCJPUVG")
+        return kind == "O" and not self._is_in("SBCJPUVG")
 
     def _disturb(self) -> None:
         """Something else begins than an I."""
@@ -242,7 +251,7 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SBCJPUV"):
+        if self._is_in("SBCJPUVG"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
@@ -284,11 +293,18 @@ class Tokens:
         if kind != "T" or self._is_in("O"):
             self._run = 0
         elif self._run == 0:
-            self._run, self._last = 1, None
+            self._run, self._in_block, self._last = 1, 1, None
         else:
             follows = self._last in (None, self._items - 1)
             self._run = min(self._run + 1, 5) if follows else 1
+            self._in_block = self._in_block + 1 if follows else 1
             self._last = self._items
+
+    def _leave_block(self) -> None:
+        """A text that was written in a block does not go on after it."""
+        if self.found and self.found[-1].kind == "T" and self.found[-1].end < 0:
+            if self._in_block > 1:
+                self._run, self._alike = 0, None
 
     def _token(self, start: int) -> Token:
         """A T that goes on a generation, until the block around it ends."""
@@ -348,7 +364,7 @@ class Tokens:
 
     def _output(self, kind: str) -> None:
         """The end of an X, an A or a D."""
-        if self._is_in("SBOCJPUV" + kind) or self._current("FQTY") is not None:
+        if self._is_in("SBOCJPUVG" + kind) or self._current("FQTY") is not None:
             return
         last = [each for each in reversed(self.found) if each.kind not in "KMLWX"]
         behind = next((each.kind for each in last if each.kind != "F"), "")
@@ -406,6 +422,7 @@ class Tokens:
         elif self._trains:
             self._cut(Token("B", self._time, self._time, is_whole=True))
         else:
+            token.ends.append(self._time)
             return self._end_forward()
         self._boundary = self._time
         self.found.append(Token("O", self._time, self._time))
@@ -437,11 +454,23 @@ class Tokens:
         """The end of a C, J, P or V that counts."""
         if kind == "V":
             self.apart.append((start, self._time))
+        if kind == "G":
+            self.batches.append((start, self._time))
+            self._end_batch()
         if kind in "JP":
             begin = start if self._paused is None else self._paused
             self._paused = begin if kind == "P" and self._is_in("C") else None
             if self._paused is None:
                 self.compilations.append((begin, self._time))
+
+    def _end_batch(self) -> None:
+        """As a D, but for what it says of an S."""
+        if self._awaits_name() or (self.found and self.found[-1].kind == "D"):
+            return
+        self._end("KMW", self._time)
+        self._boundary = self._time
+        self._has_key = False
+        self.found.append(Token("D", self._time, self._time, is_batch=True))
 
     def _end_phases(self) -> None:
         """The end of the outermost C, whether it counts or not."""
@@ -450,7 +479,7 @@ class Tokens:
         self._paused = None
 
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBOCJPUV"):
+        if kind == "O" and not self._is_in("SBOCJPUVG"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
@@ -459,6 +488,8 @@ class Tokens:
         elif kind in "XAD":
             self._output(kind)
         elif kind in "FQTYN" and not self._is_in("C"):
+            if token is not None and token.kind == "F" and token.end < 0:
+                token.ends.append(self._time)
             self._end_forward()
 
     def _end_forward(self) -> None:
