@@ -24,6 +24,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 _IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+# What puts an item into a container.
+_ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 _SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -43,6 +45,10 @@ class Source:
             elif isinstance(node, _ALL_LOOPS):
                 found = (node.lineno, node.end_lineno or node.lineno)
         return found
+
+    def is_in_while(self, line: int) -> bool:
+        """Whether the innermost loop around a line, within its function, is a `while`."""
+        return self.loop_at(line) is not None and isinstance(self._innermost_loop(line), ast.While)
 
     def is_in_comprehension(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension."""
@@ -176,6 +182,31 @@ class Source:
                         return _name_of(call.func)
         return None
 
+    def goes_through_kept(self, line: int, functions: Container[str]) -> str | None:
+        """Which of some functions a line calls with all of a container that is kept from step to
+        step, and gets one item after the other: np.array(self.rewards). None: none."""
+        for node in self._around(line):
+            if isinstance(node, ast.Call) and _name_of(node.func) in functions and node.args:
+                whole = _all_of(node.args[0])
+                if whole is not None and self._only_grows(whole):
+                    return _name_of(node.func)
+        return None
+
+    def _only_grows(self, container: str) -> bool:
+        """Whether items are added to a container of the file, which is made once, and never made
+        empty."""
+        added = made = 0
+        for node in ast.walk(self.tree or ast.Module([], [])):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if ast.unparse(node.func.value) == container:
+                    if node.func.attr == "clear":
+                        return False
+                    added += node.func.attr in _ADDS
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
+                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+                made += sum(_is_of(target, container) for target in targets)
+        return added > 0 and made == 1
+
     def _innermost_loop(self, line: int) -> ast.AST | None:
         """Of all loops and comprehensions around a line, whatever functions lie between."""
         loops = (each for each in self._around(line) if isinstance(each, _ALL_LOOPS))
@@ -270,6 +301,25 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             value = value.func.value
         else:
             return value
+
+
+def _all_of(value: ast.expr) -> str | None:
+    """The attribute of which a value has all: self.rows, list(self.rows), [f(x) for x in
+    self.rows]. None: it is none. A variable of a function is not kept from step to step."""
+    if isinstance(value, ast.Call) and _name_of(value.func) in ("list", "tuple") and value.args:
+        return _all_of(value.args[0])
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
+        return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
+    return ast.unparse(value) if isinstance(value, ast.Attribute) else None
+
+
+def _is_of(target: ast.expr, container: str) -> bool:
+    """Whether an assignment makes a container, or its parts. a, self.rows = ... does."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_of(each, container) for each in target.elts)
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.slice, ast.Slice) and ast.unparse(target.value) == container
+    return ast.unparse(target) == container
 
 
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:

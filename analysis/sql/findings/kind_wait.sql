@@ -1,6 +1,6 @@
--- Waits of a process ($process_id) for a disk in its training loop, by operation. The loop waits for no
--- disk while a thread beside it does: the reason of its own waits says so.
---   wait_ns      time of the loop in which it waits for a disk, and for nothing else
+-- Waits of a kind ($kind) of a process ($process_id) in its training loop, by operation. The loop does not
+-- wait while only a thread beside it does: the reason ($reason) of its own waits says so.
+--   wait_ns      time of the loop in which it waits for that reason, and for nothing else
 --   count        such waits; function: the one that waits most
 --   sleeps       those of functions that wait for 50 us or more at a time, as far as the loop is in them
 --   file, line   the program's own line that waits most in this operation; NULL: not known
@@ -9,10 +9,10 @@ WITH _wait AS (
     COALESCE(SUM(count) FILTER (duration_ns >= 50000 * count), 0) AS sleeps,
     SUM(self_ns) AS self_ns,
     ARG_MAX(function, duration_ns) AS function
-  FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind = 'disk' GROUP BY operation
+  FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind = $kind GROUP BY operation
 ), _state AS (
   SELECT operation, SUM(duration_ns) AS wait_ns FROM idle
-  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'disk'
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = $reason
   GROUP BY operation
 ), _line AS (
   SELECT operation, file, line, SUM(own_ns) AS own_ns FROM source_line
