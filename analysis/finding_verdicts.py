@@ -42,6 +42,8 @@ _LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
+# How long a line takes for one item of a container at most, as for an array of a rollout.
+_ONE_ITEM_NS = 20_000
 # Time of a loop's lines in other operations, as a part of their time in its own.
 _NOW_AND_THEN = 0.1
 # How often a line's function is compiled before it is not the line's first time.
@@ -140,6 +142,11 @@ def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
     passes, and most of the time in lines that do arithmetic."""
     many = own_ns >= _MANY_ELEMENTS_NS * max(entries, 1)
     return many and verdicts.is_most(computing_ns, own_ns)
+
+
+def is_more_than_an_item(each_ns: float) -> bool:
+    """Whether a line takes longer in each step than one item of a container does."""
+    return each_ns >= _ONE_ITEM_NS
 
 
 def is_of_one_operation(own_ns: float, others_ns: float) -> bool:
