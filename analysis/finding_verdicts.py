@@ -32,6 +32,8 @@ _WAITING_OPERATORS = 0.05
 _STEPPED_REPLAY = 0.25
 # Forwards in a row that are worth a batch.
 _CALLS_IN_A_ROW = 1.9
+# By how much the calls of a function differ from as many in each iteration.
+_FEW_ITERATIONS = 0.02
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
 # of a small operator takes at most.
 _LOOPED_CALLS = 60
@@ -167,6 +169,11 @@ def is_compiled_again(count: int) -> bool:
 def is_most_of_calls(total_ns: float, longest_ns: float) -> bool:
     """Whether a line leads to most calls of a network that inference makes."""
     return verdicts.is_most(total_ns, longest_ns)
+
+
+def is_whole(calls: float) -> bool:
+    """Whether each iteration calls a function as often, but for a few of them."""
+    return calls >= 1 - _FEW_ITERATIONS and abs(calls - round(calls)) <= _FEW_ITERATIONS * calls
 
 
 def is_called_in_a_row(calls: float) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
-_ALL_LOOPS = (*_LOOPS, *_COMPREHENSIONS)
+LOOPS = (*_LOOPS, *_COMPREHENSIONS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
@@ -26,7 +26,7 @@ _IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 # What puts an item into a container.
 _ADDS = frozenset(("append", "appendleft", "extend", "insert"))
-_SCOPES = (*_FUNCTIONS, ast.Lambda)
+SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -40,32 +40,32 @@ class Source:
         again, within its function."""
         found = None
         for node in self._around(line):
-            if isinstance(node, _SCOPES):
+            if isinstance(node, SCOPES):
                 found = None
-            elif isinstance(node, _ALL_LOOPS):
+            elif isinstance(node, LOOPS):
                 found = (node.lineno, node.end_lineno or node.lineno)
         return found
 
     def is_in_while(self, line: int) -> bool:
         """Whether the innermost loop around a line, within its function, is a `while`."""
-        return self.loop_at(line) is not None and isinstance(self._innermost_loop(line), ast.While)
+        return self.loop_at(line) is not None and isinstance(self.innermost_loop(line), ast.While)
 
     def is_in_comprehension(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension."""
-        return isinstance(self._innermost_loop(line), _COMPREHENSIONS)
+        return isinstance(self.innermost_loop(line), _COMPREHENSIONS)
 
     def steps_through(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension that goes through items one
         by one. One that indexes each with a variable, as in column[rows] for each column, gathers
         many at a time."""
-        loop = self._innermost_loop(line)
+        loop = self.innermost_loop(line)
         if not isinstance(loop, _COMPREHENSIONS):
             return False
-        looped = _looped_names(loop)
+        looped = looped_names(loop)
         return not any(
             isinstance(node, ast.Subscript)
-            and _variables([node.value]) & looped
-            and _variables([node.slice]) - looped
+            and variables([node.value]) & looped
+            and variables([node.slice]) - looped
             for node in ast.walk(loop)
         )
 
@@ -78,7 +78,7 @@ class Source:
             elif isinstance(node, (ast.With, ast.AsyncWith)):
                 asked = [item.context_expr for item in node.items]
             called = (each.func if isinstance(each, ast.Call) else each for each in asked)
-            if any(_name_of(each) in names for each in called):
+            if any(name_of(each) in names for each in called):
                 return True
         return False
 
@@ -88,30 +88,33 @@ class Source:
             node.lineno
             for node in ast.walk(self.tree or ast.Module([], []))
             if isinstance(node, ast.Call)
-            and _name_of(node.func) == name
-            and owner in (None, _name_of(getattr(node.func, "value", node)))
+            and name_of(node.func) == name
+            and owner in (None, name_of(getattr(node.func, "value", node)))
         )
         return min(calls, default=None)
 
     def number_given(self, name: str) -> int | None:
         """The number that the first call of a function of this name is given, as a literal."""
         for node in ast.walk(self.tree or ast.Module([], [])):
-            if isinstance(node, ast.Call) and _name_of(node.func) == name and node.args:
+            if isinstance(node, ast.Call) and name_of(node.func) == name and node.args:
                 value = getattr(node.args[0], "value", None)
                 return value if isinstance(value, int) else None
         return None
 
     def function_at(self, line: int) -> tuple[int, int] | None:
         """The first and the last line of the innermost function around a line."""
+        node = self.function_node(line)
+        return (node.lineno, node.end_lineno or node.lineno) if node else None
+
+    def function_node(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around a line."""
         functions = [node for node in self._around(line) if isinstance(node, _FUNCTIONS)]
-        if not functions:
-            return None
-        return functions[-1].lineno, functions[-1].end_lineno or functions[-1].lineno
+        return functions[-1] if functions else None
 
     def calls_any(self, line: int, names: Container[str]) -> bool:
         """Whether a call of one of some names begins in a line."""
         return any(
-            isinstance(node, ast.Call) and _name_of(node.func) in names and node.lineno == line
+            isinstance(node, ast.Call) and name_of(node.func) in names and node.lineno == line
             for node in self._around(line)
         )
 
@@ -120,7 +123,7 @@ class Source:
         again."""
         depth = 0
         for node in self._around(line):
-            if isinstance(node, _SCOPES):
+            if isinstance(node, SCOPES):
                 depth = 0
             elif isinstance(node, ast.For):
                 depth += line > node.lineno
@@ -130,10 +133,10 @@ class Source:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
         loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
-        loop = self._innermost_loop(line)
+        loop = self.innermost_loop(line)
         if loop is None:
             return False
-        looped = _looped_names(loop)
+        looped = looped_names(loop)
         for node in self._around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
@@ -141,8 +144,8 @@ class Source:
                 return True
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                given = _variables(each for call in calls for each in call.args)
-                if (_variables(targets) & given) - looped:
+                given = variables(each for call in calls for each in call.args)
+                if (variables(targets) & given) - looped:
                     return True
         return False
 
@@ -150,7 +153,7 @@ class Source:
         """Whether a statement in a line does arithmetic. One that makes an object of a class does
         that, and its arguments are nothing beside."""
         nodes = [*self._around(line)]
-        if any(isinstance(node, ast.Call) and _name_of(node.func)[:1].isupper() for node in nodes):
+        if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
             return False
         return any(
             isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC)
@@ -163,8 +166,8 @@ class Source:
         for node in self._around(line):
             if isinstance(node, ast.For):
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-                given = {_name_of(each.func) for each in calls if each.lineno == node.lineno}
-                inside = {_name_of(each.func) for each in calls if each.lineno > node.lineno}
+                given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
+                inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
                 if given & _PARAMETERS and (inside & _IN_PLACE or _puts_sums(node)):
                     return True
         return False
@@ -175,21 +178,21 @@ class Source:
             if isinstance(node, ast.Assign):
                 targets = {ast.unparse(target) for target in node.targets}
                 call = _made_by(node.value)
-                if call is not None and _name_of(call.func) in functions:
+                if call is not None and name_of(call.func) in functions:
                     parts = (part for given in call.args for part in ast.walk(given))
                     read = (part for part in parts if isinstance(part, ast.expr))
                     if any(ast.unparse(part) in targets for part in read):
-                        return _name_of(call.func)
+                        return name_of(call.func)
         return None
 
     def goes_through_kept(self, line: int, functions: Container[str]) -> str | None:
         """Which of some functions a line calls with all of a container that is kept from step to
         step, and gets one item after the other: np.array(self.rewards). None: none."""
         for node in self._around(line):
-            if isinstance(node, ast.Call) and _name_of(node.func) in functions and node.args:
+            if isinstance(node, ast.Call) and name_of(node.func) in functions and node.args:
                 whole = _all_of(node.args[0])
                 if whole is not None and self._only_grows(whole):
-                    return _name_of(node.func)
+                    return name_of(node.func)
         return None
 
     def _only_grows(self, container: str) -> bool:
@@ -207,9 +210,9 @@ class Source:
                 made += sum(_is_of(target, container) for target in targets)
         return added > 0 and made == 1
 
-    def _innermost_loop(self, line: int) -> ast.AST | None:
+    def innermost_loop(self, line: int) -> ast.AST | None:
         """Of all loops and comprehensions around a line, whatever functions lie between."""
-        loops = (each for each in self._around(line) if isinstance(each, _ALL_LOOPS))
+        loops = (each for each in self._around(line) if isinstance(each, LOOPS))
         return next(iter(deque(loops, maxlen=1)), None)
 
     def _around(self, line: int) -> Iterator[ast.AST]:
@@ -306,7 +309,7 @@ def _made_by(value: ast.expr) -> ast.Call | None:
 def _all_of(value: ast.expr) -> str | None:
     """The attribute of which a value has all: self.rows, list(self.rows), [f(x) for x in
     self.rows]. None: it is none. A variable of a function is not kept from step to step."""
-    if isinstance(value, ast.Call) and _name_of(value.func) in ("list", "tuple") and value.args:
+    if isinstance(value, ast.Call) and name_of(value.func) in ("list", "tuple") and value.args:
         return _all_of(value.args[0])
     if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
         return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
@@ -325,17 +328,17 @@ def _is_of(target: ast.expr, container: str) -> bool:
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
     """Whether a function is a variable of a loop, or an entry by one."""
     if isinstance(function, ast.Subscript):
-        return bool(_variables([function.slice]) & looped)
-    return _name_of(function) in looped
+        return bool(variables([function.slice]) & looped)
+    return name_of(function) in looped
 
 
-def _looped_names(loop: ast.AST) -> set[str]:
+def looped_names(loop: ast.AST) -> set[str]:
     """The variables of a loop, or of a comprehension."""
     parts = getattr(loop, "generators", [loop])
-    return _variables(part.target for part in parts if hasattr(part, "target"))
+    return variables(part.target for part in parts if hasattr(part, "target"))
 
 
-def _variables(nodes: Iterable[ast.AST]) -> set[str]:
+def variables(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables and attributes, but nothing that is an entry of a list or an array."""
     found: set[str] = set()
     for node in nodes:
@@ -344,7 +347,7 @@ def _variables(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, (ast.Name, ast.Attribute)):
             found.add(ast.unparse(node))
         else:
-            found |= _variables(ast.iter_child_nodes(node))
+            found |= variables(ast.iter_child_nodes(node))
     return found
 
 
@@ -358,6 +361,6 @@ def _puts_sums(loop: ast.For) -> bool:
     )
 
 
-def _name_of(function: ast.AST) -> str:
+def name_of(function: ast.AST) -> str:
     """np.concatenate: concatenate."""
     return getattr(function, "attr", getattr(function, "id", ""))

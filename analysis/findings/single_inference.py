@@ -64,7 +64,7 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
     """The line, in a loop of the program, that leads to most calls of the whole network: its layers
     are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
     call, because each needs what the one before made, or calls another network."""
-    asked = {"process_id": loop.process_id, "operation": found.operation}
+    asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
     for row in rows:
         place = row["file"], row["line"]

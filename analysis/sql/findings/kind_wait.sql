@@ -1,6 +1,7 @@
 -- Waits of a kind ($kind) of a process ($process_id) in its training loop, by operation. The loop does not
 -- wait while only a thread beside it does: the reason ($reason) of its own waits says so.
 --   wait_ns      time of the loop in which it waits for that reason, and for nothing else
+--   kind_ns      the part of it in waits of the kind
 --   count        such waits; function: the one that waits most
 --   sleeps       those of functions that wait for 50 us or more at a time, as far as the loop is in them
 --   file, line   the program's own line that waits most in this operation; NULL: not known
@@ -22,6 +23,7 @@ WITH _wait AS (
   QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(own_ns) DESC, file, line) = 1
 )
 SELECT operation, CAST(wait_ns AS BIGINT) AS wait_ns,
+  CAST(LEAST(wait_ns, self_ns) AS BIGINT) AS kind_ns,
   CAST(sleeps * LEAST(wait_ns, self_ns) / GREATEST(self_ns, 1) AS BIGINT) AS sleeps,
   CAST(count AS BIGINT) AS count, function, file, line
 FROM _wait JOIN _state USING (operation) LEFT JOIN _line USING (operation)
