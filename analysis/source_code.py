@@ -1,19 +1,17 @@
-"""The program's own text, as the run kept it: which loop a line stands in, and what a line does."""
+"""The program's own text, as the run kept it: what stands around a line, and what a line does."""
 
 from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rlscope.analysis import finding_verdicts, statement
-from rlscope.analysis.operations import OUTSIDE
+from rlscope.analysis import statement
 
 if TYPE_CHECKING:
-    from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
 _LOOPS = (ast.For, ast.While)
@@ -120,13 +118,15 @@ class Source:
 
     def depth_of(self, line: int) -> int:
         """In how many `for`s of its function, one in the other, a line is executed again and
-        again."""
+        again. Those of a comprehension count, too."""
         depth = 0
         for node in self._around(line):
             if isinstance(node, SCOPES):
                 depth = 0
             elif isinstance(node, ast.For):
                 depth += line > node.lineno
+            elif isinstance(node, _COMPREHENSIONS):
+                depth += len(node.generators)
         return depth
 
     def is_chain(self, line: int) -> bool:
@@ -195,6 +195,20 @@ class Source:
                     return name_of(node.func)
         return None
 
+    def lines_that_sum(self, line: int, functions: Container[str]) -> set[int]:
+        """Other lines of the function that call one of some functions with what a line assigns:
+        seen.mean(), np.std(seen)."""
+        function = self.function_node(line)
+        made = [node for node in self._around(line) if isinstance(node, ast.Assign)]
+        names = variables(target for each in made for target in each.targets)
+        calls = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.Call))
+        return {
+            call.lineno
+            for call in calls
+            if name_of(call.func) in functions
+            and variables([getattr(call.func, "value", call.func), *call.args]) & names
+        } - {line}
+
     def _only_grows(self, container: str) -> bool:
         """Whether items are added to a container of the file, which is made once, and never made
         empty."""
@@ -248,46 +262,6 @@ def _parsed(text: str) -> ast.AST | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-@dataclass(frozen=True)
-class OwnLoop:
-    """A loop of the program within one operation."""
-
-    first: int
-    """Its lines."""
-    last: int
-    total_ns: float
-    """Time in which its lines are on the stack."""
-
-
-def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
-    """The innermost loop around a line, if its other lines belong to no other operation. The loop
-    of the training itself, in which environments step, is none. Its function may now and then be
-    called in another operation."""
-    place = source_of(trace, file).loop_at(line)
-    if place is None:
-        return None
-    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
-    # The loop's own line has the time of what is called in each pass, as all callers have. A loop
-    # of one line has no other.
-    first = place[0] if place[0] == place[1] else place[0] + 1
-    inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
-    own_ns = _by_line(row for row in inside if row["operation"] == operation)
-    others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
-    if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
-        return None
-    total_ns = sum(own_ns.values())
-    if not finding_verdicts.is_of_one_operation(total_ns, sum(others_ns.values())):
-        return None
-    return OwnLoop(*place, total_ns=total_ns)
-
-
-def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for row in rows:
-        found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
-    return found
 
 
 def _made_by(value: ast.expr) -> ast.Call | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _STATEMENT = "findings/calling_line"
+# What changes the weights of a network.
+_TRAINING = (
+    r".*/torch/_tensor\.py:Tensor\.backward",
+    r".*/torch/autograd/__init__\.py:(backward|grad)",
+    r".*/torch/optim/.*:.*",
+)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -29,6 +35,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "functions": list(NETWORKS),
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    trained = _trained(trace, asked)
+    rows = [row for row in rows if not _is_training(trace, row, trained)]
     for row in rows:
         price = _price(trace, loop, row, rows)
         if price is None:
@@ -48,6 +56,18 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             line=row["line"],
         )
         return
+
+
+def _trained(trace: Trace, asked: Mapping[str, Any]) -> set[tuple[str, int]]:
+    """Lines that lead to training."""
+    rows = statement.run(trace, _STATEMENT, **{**asked, "functions": list(_TRAINING)}).to_dicts()
+    return {(row["file"], row["line"]) for row in rows}
+
+
+def _is_training(trace: Trace, row: Row, trained: Container[tuple[str, int]]) -> bool:
+    """Whether a line, or the loop around it, changes networks from pass to pass."""
+    lines = source_of(trace, row["file"]).loop_at(row["line"]) or (row["line"], row["line"])
+    return any((row["file"], line) in trained for line in range(lines[0], lines[1] + 1))
 
 
 def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | None:

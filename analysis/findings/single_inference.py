@@ -10,8 +10,9 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
+from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import own_loop, source_of
+from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace

@@ -9,8 +9,9 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, groups, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import own_loop, source_of
+from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         places.setdefault((row["file"], row["line"]), []).append(row)
     for (file, line), rows in places.items():
-        time = estimate_of(rows)
+        sums = source_of(trace, file).lines_that_sum(line, _READS)
+        time = estimate_of([*rows, *(row for each in sums for row in places.get((file, each), ()))])
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
         said = _said(source_of(trace, file), line, each_ns=time.saving_ns / steps)

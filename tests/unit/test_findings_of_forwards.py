@@ -13,6 +13,7 @@ from rlscope.analysis.findings import repeated_forward
 from rlscope.analysis.source_code import Source
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+BACKWARD = "Tensor.backward"
 LINEAR, TANH = "torch._C._nn:linear", "torch:tanh"
 LOOPED = """\
 def loss(self, batch, rewards):
@@ -79,6 +80,15 @@ def test_a_loop_whose_passes_differ_is_none():
     text = LOOPED.replace("self.goals(batch, rewards)", "self.goals(value)")
     trace = learning(Time("target", "framework", 4 * SECOND, 3, (MODULE,)), text=text)
     assert found(repeated_forward.RULE, trace) == []
+
+
+def test_a_loop_that_trains_somewhere_below_is_none():
+    """The loop of the training itself calls one function again and again."""
+    text = "for _ in range(9):\n    agent.iterate(batch)\n"
+    network = Time("target", "framework", 4 * SECOND, 2, (MODULE,))
+    backward = Time("update", "framework", SECOND, 2, (("/lib/torch/_tensor.py", BACKWARD),))
+    assert len(found(repeated_forward.RULE, learning(network, text=text))) == 1
+    assert found(repeated_forward.RULE, learning(network, backward, text=text)) == []
 
 
 def passes(line: str) -> bool:
