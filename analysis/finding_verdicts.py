@@ -24,6 +24,9 @@ _FEWEST_READINGS = 10
 # forward calls of its layers a backward of them takes at most.
 _INFERENCES_PER_BACKWARD = 4
 _BACKWARD_OF_FORWARDS = 10
+# Batches of a replay memory for each backward, of a program that learns from it: a batch may have
+# the backwards of two networks.
+_REPLAYED = 0.3
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
 # they wait for them.
 _NOTABLE_THREADS = 0.2
@@ -187,12 +190,14 @@ def is_replay_stepped(stepped_ns: float, replay_ns: float) -> bool:
 
 
 def are_gradients_needless(row: Row) -> bool:
-    """Whether autograd is on in inference, while backwards, which are far fewer, go through
-    forwards of their own: one through inference takes many times as long as those. From a row of
-    the rule `needless_gradients`."""
+    """Whether autograd is on in inference, while backwards go through forwards of their own: one
+    through inference takes many times as long as those. They are far fewer, or each learns from
+    what replay gives. From a row of the rule `needless_gradients`."""
+    collects = row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
     return bool(
         row["switches"] == 0
-        and 0 < row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
+        and row["backwards"] > 0
+        and (collects or row["replays"] >= _REPLAYED * row["backwards"])
         and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
     )
 

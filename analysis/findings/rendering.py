@@ -6,9 +6,10 @@ from rlscope.analysis.function_rule import of_calls
 from rlscope.relations.groups import SIMULATION
 
 RULE = of_calls(
-    # Gymnasium's name of what draws, and libraries that only draw.
+    # Gymnasium's name of what draws, other usual ones, and libraries that only draw.
     (
-        r".*:(.*\.)?_?render(_frame)?",
+        r".*:(.*\.)?_?(draw|paint|plot|rasteri[sz]e|render)"
+        r"(_(canvas|frame|human|image|picture|rgb|scene|screen|world))?",
         r".*/(pygame|pyglet|matplotlib|PIL)/.*",
     ),
     group=SIMULATION,

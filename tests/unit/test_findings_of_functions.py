@@ -27,6 +27,8 @@ SPEAKING = [
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World._paint")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_scene")),
     ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
 ]
 # What the fix wins at least of the time in such a function, if that is not most of it.
@@ -42,6 +44,7 @@ SILENT = [
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
 ]
 
 

@@ -327,6 +327,8 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
         ("return [np.array(field) for field in zip(*drawn)]", [3]),
         ("return [column[rows] for column in columns]", []),  # all rows at once
         ("return memory[rows]", []),
+        ("return sorted(drawn, key=lambda each: each.priority)", [3]),
+        ("return rng.choice(drawn, 32, p=chances)", [3]),
     ],
 )
 def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: list[int]):

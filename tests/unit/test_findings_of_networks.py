@@ -125,14 +125,22 @@ def test_a_forward_for_each_step_is_not(line, in_a_row):
 # ---- gradients -----------------------------------------------------------------------------------
 
 
-def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entries: int = 1000):
+def rollout(
+    with_line: str,
+    *,
+    switches: int = 0,
+    forward_ns: int = SECOND,
+    entries: int = 1000,
+    replays: int = 1,
+):
     given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
     given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
     given += [calls("update", "torch._C._nn:linear", 500, forward_ns)]
     given += [calls("inference", "torch._C:_set_grad_enabled", switches, 9)] if switches else []
     return loop_rows(
         Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
-        entries={"inference": entries},
+        Time("replay", "python", SECOND, 9),
+        entries={"inference": entries, "replay": replays},
         text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
         native_call=given,
     )
@@ -141,6 +149,11 @@ def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entr
 def test_gradients_of_inference_that_nobody_needs_are_named():
     (finding,) = found(needless_gradients.RULE, rollout("if True"))
     assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
+
+
+def test_a_program_with_a_replay_memory_may_learn_in_each_step():
+    assert len(found(needless_gradients.RULE, rollout("if True", entries=100, replays=100))) == 1
+    assert found(needless_gradients.RULE, rollout("if True", entries=100, replays=9)) == []
 
 
 @pytest.mark.parametrize(
