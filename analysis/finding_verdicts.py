@@ -60,6 +60,10 @@ _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
 _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
+# Share of the loop in which it waits for what a thread holds, and how long such a wait is at least
+# where the thread computes in Python. The interpreter asks it to give way after 5 ms.
+_WAITING_LOOP = 0.05
+_THREAD_WORKS_NS = 500_000
 # Conversions of single values in an iteration that are many.
 _MANY_CONVERSIONS = 16
 # Launches of kernels in an iteration that a graph would be worth, the share of them that find the
@@ -208,6 +212,13 @@ def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framewo
         others_ns >= _NOTABLE_THREADS * running_ns
         and blocked_ns >= _WAITING_OPERATORS * framework_ns
     )
+
+
+def is_thread_working(waited_ns: int, waits: int, loop_ns: int) -> bool:
+    """Whether a loop waits for what a thread beside it holds, for long enough each time that the
+    thread works with it: one that writes to a file needs the interpreter briefly."""
+    long = waited_ns >= _THREAD_WORKS_NS * max(waits, 1)
+    return long and waited_ns >= _WAITING_LOOP * loop_ns
 
 
 def is_outlier(row: Row) -> bool:

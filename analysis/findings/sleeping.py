@@ -12,7 +12,7 @@ from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
-from rlscope.relations.groups import SIMULATION
+from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -71,7 +71,7 @@ def _price(trace: Trace, loop: Loop, row: Row, *, looks: bool) -> Price:
     """All sleeps that keep a pace. Of sleeps between looks, what others do not work meanwhile."""
     slept_ns = row["wait_ns"]
     if not looks:
-        return Price(slept_ns, 0.9 * slept_ns, slept_ns)
+        return Price(slept_ns, _sure(row["operation"]) * slept_ns, slept_ns)
     asked = {
         "process_id": loop.process_id,
         "operations": groups.paths_everywhere(trace, SIMULATION),
@@ -81,6 +81,11 @@ def _price(trace: Trace, loop: Loop, row: Row, *, looks: bool) -> Price:
         return Price(slept_ns / 2, 0.1 * slept_ns, slept_ns)
     won_ns = max(slept_ns - peers[0]["work_ns"], 0)
     return Price(won_ns, 0.7 * won_ns, slept_ns)
+
+
+def _sure(operation: str) -> float:
+    """The part of sleeps that surely goes. An environment may sleep where a device takes time."""
+    return 0.1 if group_of(operation) == SIMULATION else 0.9
 
 
 RULE = Rule(_find)

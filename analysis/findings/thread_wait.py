@@ -41,14 +41,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
         # What waits for an event or a queue takes a lock, too, but nobody holds that.
         rows = [row for row in rows if kind != "lock" or row["function"].endswith(_ENTERS)]
-        waits, waited_ns = sum(row["count"] for row in rows), sum(row["kind_ns"] for row in rows)
-        if not finding_verdicts.are_readings_enough(waits):
+        waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
+        if not finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns):
             continue
         yield Finding(
             title=f"the loop waits for {what} that a thread beside it holds, for "
             f"{share(waited_ns, loop.loop_ns)} of its time",
             evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them in "
-            f"{max(rows, key=_kind_ns)['operation']}.",
+            f"{max(rows, key=_waited_ns)['operation']}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=fix,
             no_effect="No effect where the loop needs what the thread computes.",
@@ -57,8 +57,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         )
 
 
-def _kind_ns(row: Row) -> int:
-    return int(row["kind_ns"])
+def _waited_ns(row: Row) -> int:
+    return int(row["main_ns"])
 
 
 def _place(trace: Trace, rows: Sequence[Row]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _place(trace: Trace, rows: Sequence[Row]) -> dict[str, Any]:
         if line is not None:
             return {"file": file, "line": line}
     waiting = [dict(row) for row in rows if row["file"] is not None]
-    return lines.place_of(sorted(waiting, key=_kind_ns, reverse=True))
+    return lines.place_of(sorted(waiting, key=_waited_ns, reverse=True))
 
 
 RULE = Rule(_find)

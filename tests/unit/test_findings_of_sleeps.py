@@ -23,7 +23,7 @@ def sleeps(*others: Time, text: str = PACED, reason: str = "sleep", **changes):
         Time("(none)", "wait", 3 * SECOND, 4),
         *others,
         text=text,
-        wait=[{**wait, **times, "operation": "(none)", **changes}, *more.pop("wait", [])],
+        wait=[{**wait, **times, "operation": "(none)"} | changes, *more.pop("wait", [])],
         idle=[{**state, "reason": reason, "duration_ns": 3 * SECOND}, *more.pop("idle", [])],
         **more,
     )
@@ -38,6 +38,19 @@ def saving(trace) -> float:
 
 def test_a_pace_is_worth_all_of_its_sleeps():
     assert saving(sleeps()) == 3 * SECOND
+
+
+def test_an_environment_may_sleep_where_a_device_takes_its_time():
+    state = {"process_id": 0, "stage": "loop", "layer": "wait", "operation": "simulation"}
+    trace = sleeps(
+        Time("simulation", "wait", 3 * SECOND, 4),
+        operation="simulation",
+        more={"idle": [{**state, "reason": "sleep", "duration_ns": 3 * SECOND}]},
+    )
+    (finding,) = found(sleeping.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND
+    assert finding.price.low_ns == pytest.approx(0.3 * SECOND)
 
 
 def test_the_line_that_sleeps_is_named_and_not_the_one_that_waits_longest():

@@ -36,6 +36,10 @@ def waits(*, text: str = "", reason: str = "thread", count: int = 500, **wait):
     return loop_rows(
         *(Time(operation, "wait", ns, 9) for operation in operations),
         text=text,
+        thread=[
+            {"process_id": 0, "thread_id": 0, "start_ns": 0},
+            {"process_id": 0, "thread_id": 1, "start_ns": 5},
+        ],
         wait=[{**each, **wait, "operation": operation} for operation in operations],
         idle=[{**state, "reason": reason, "operation": operation} for operation in operations],
     )
@@ -57,7 +61,8 @@ def test_where_the_text_says_nothing_of_threads_the_line_that_waits_is_named():
 @pytest.mark.parametrize(
     "silent",
     [
-        {**GIL, "count": 4},
+        {**GIL, "count": 20_000},  # a thread that writes needs it briefly
+        {**GIL, "thread_id": 1},  # the thread waits for the loop
         {**GIL, "reason": "disk"},  # a thread waits for it, and the loop for a disk
         {"kind": "lock", "function": "_thread.lock.acquire"},  # an event, or a queue
         {"kind": "queue", "function": "_queue.SimpleQueue.get"},
