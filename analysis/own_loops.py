@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,17 +56,36 @@ def loop_around(
 ) -> tuple[str, OwnLoop] | None:
     """The file and the loop of a line, as `own_loop` gives it. If its function has none around it,
     that of the line that calls the function, and so on."""
-    asked = {"file": file, "line": line, "operation": operation}
-    rows = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
-    callers = {row["depth"]: row for row in reversed(rows.to_dicts())}
-    for each in (asked, *(callers[depth] for depth in sorted(callers))):
-        source, place = source_of(trace, each["file"]), (each["file"], each["line"])
+    own = file, line
+    for place in callers(trace, loop, file, line, operation):
+        source = source_of(trace, place[0])
         if source.loop_at(place[1]) is not None:
             found = own_loop(trace, loop, file=place[0], line=place[1], operation=operation)
             return (place[0], found) if found else None
-        if source.calls_any(place[1], _PASSES) and each is not asked:
-            return place[0], OwnLoop(place[1], place[1], total_ns=each["total_ns"])
+        if source.calls_any(place[1], _PASSES) and place != own:
+            total_ns = _total_ns(trace, loop, *place, operation)
+            return place[0], OwnLoop(place[1], place[1], total_ns=total_ns)
     return None
+
+
+def callers(
+    trace: Trace, loop: Loop, file: str, line: int, operation: str
+) -> Iterator[tuple[str, int]]:
+    """A line, the one that calls its function for longest, the one that calls that, and so on."""
+    yield file, line
+    asked = {"file": file, "line": line, "operation": operation}
+    rows = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
+    longest = {row["depth"]: row for row in reversed(rows.to_dicts())}
+    for depth in sorted(longest):
+        yield longest[depth]["file"], longest[depth]["line"]
+
+
+def _total_ns(trace: Trace, loop: Loop, file: str, line: int, operation: str) -> float:
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    of_line = (
+        row for row in rows.to_dicts() if (row["line"], row["operation"]) == (line, operation)
+    )
+    return float(sum(row["total_ns"] for row in of_line))
 
 
 def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:

@@ -129,6 +129,21 @@ class Source:
                 depth += len(node.generators)
         return depth
 
+    def asks_each(self, line: int) -> bool:
+        """Whether the innermost loop around a line goes through objects, and calls a method of
+        each: env.step(action) for each env, player.move(net) for each player."""
+        loop = self.innermost_loop(line)
+        if self.loop_at(line) is None or isinstance(loop, ast.While) or loop is None:
+            return False
+        looped = looped_names(loop)
+        calls = (node for node in ast.walk(loop) if isinstance(node, ast.Call))
+        owners = (getattr(call.func, "value", None) for call in calls)
+        return any(
+            isinstance(owner, (ast.Name, ast.Attribute))
+            and any(f"{ast.unparse(owner)}.".startswith(f"{name}.") for name in looped)
+            for owner in owners
+        )
+
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it

@@ -122,6 +122,46 @@ def test_a_forward_for_each_step_is_not(line, in_a_row):
     assert found(single_inference.RULE, acting(line, in_a_row)) == []
 
 
+EACH = """\
+def move(player, net):
+    return player.env.step(net(player.seen))
+
+def play(players, net):
+    for {looped}:
+        {call}
+"""
+
+
+def players(looped: str, call: str, *others: Time):
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, 6, ((FILE, "move"), MODULE)),
+        Time("simulation", "python", SECOND, 6, ((FILE, "move"),)),
+        *others,
+        entries={"inference": 1000},
+        text=EACH.format(looped=looped, call=call),
+        native_call=[calls("inference", "torch._C._nn:linear", 2000, 3 * SECOND)],
+    )
+
+
+def test_a_forward_for_each_environment_of_a_loop_over_them_is_one_at_a_time():
+    (finding,) = found(single_inference.RULE, players("each in players", "each.move(net)"))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 6, "inference")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.75 * 4 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("looped", "call", "others"),
+    [
+        ("step in range(9)", "player.move(net)", ()),  # one environment
+        ("each in seeds", "move(each, net)", ()),
+        ("each in players", "each.move(net)", (Time("update", "python", SECOND, 6),)),
+    ],
+)
+def test_a_loop_of_steps_or_of_the_training_is_not_over_environments(looped, call, others):
+    assert found(single_inference.RULE, players(looped, call, *others)) == []
+
+
 # ---- gradients -----------------------------------------------------------------------------------
 
 
