@@ -22,6 +22,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 _IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+# What gives all items of a container, or their numbers.
+_ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
 # What puts an item into a container.
 _ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SCOPES = (*_FUNCTIONS, ast.Lambda)
@@ -296,10 +298,12 @@ def _made_by(value: ast.expr) -> ast.Call | None:
 
 
 def _all_of(value: ast.expr) -> str | None:
-    """The attribute of which a value has all: self.rows, list(self.rows), [f(x) for x in
+    """The attribute of which a value has all: self.rows, range(len(self.rows)), [f(x) for x in
     self.rows]. None: it is none. A variable of a function is not kept from step to step."""
-    if isinstance(value, ast.Call) and name_of(value.func) in ("list", "tuple") and value.args:
+    if isinstance(value, ast.Call) and name_of(value.func) in _ALL_OF and value.args:
         return _all_of(value.args[0])
+    if isinstance(value, ast.Call) and name_of(value.func) in ("items", "keys", "values"):
+        return _all_of(getattr(value.func, "value", value.func))
     if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
         return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
     return ast.unparse(value) if isinstance(value, ast.Attribute) else None

@@ -274,6 +274,7 @@ def reading(use: str, forget: str = "pass", steps: int = 1000):
         "np.stack(list(self.seen), 1)",
         "value - np.mean([each for each in self.seen])",
         "sum(self.seen) / len(self.seen)",
+        "sorted(range(len(self.seen)), key=lambda each: -self.value[each])",
     ],
 )
 def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
