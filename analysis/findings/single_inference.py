@@ -72,7 +72,7 @@ def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Fi
         fix="Put the observations of all environments into one batch, call the network once, and "
         "then step them.",
         no_effect="Little effect where there are two environments, or each has its own network.",
-        price=exact(rows[0]["operation_ns"]).part(0.4, 0.75, 1.0),
+        price=exact(rows[0]["operation_ns"]).part(0.4, 0.8, 1.0),
         operation=found.operation,
         file=place[0],
         line=place[1],
