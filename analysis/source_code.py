@@ -57,9 +57,9 @@ class Source:
     def steps_through(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension that goes through items one
         by one. One that indexes each with a variable, as in column[rows] for each column, gathers
-        many at a time."""
+        many at a time. So does one over a few names, as in memory[name][rows] for each."""
         loop = self.innermost_loop(line)
-        if not isinstance(loop, _COMPREHENSIONS):
+        if not isinstance(loop, _COMPREHENSIONS) or _is_over_names(loop):
             return False
         looped = looped_names(loop)
         return not any(
@@ -323,6 +323,17 @@ def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
     if isinstance(function, ast.Subscript):
         return bool(variables([function.slice]) & looped)
     return name_of(function) in looped
+
+
+def _is_over_names(loop: ast.AST) -> bool:
+    """Whether a comprehension goes through what is written there, or through the keys of what it
+    looks up."""
+    over = [part.iter for part in getattr(loop, "generators", ())]
+    looked_up = {ast.unparse(n.value) for n in ast.walk(loop) if isinstance(n, ast.Subscript)}
+    return any(
+        isinstance(each, (ast.Constant, ast.List, ast.Tuple)) or ast.unparse(each) in looked_up
+        for each in over
+    )
 
 
 def looped_names(loop: ast.AST) -> set[str]:

@@ -328,6 +328,9 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
         ("return [np.array(field) for field in zip(*drawn)]", [3]),
         ("return [column[rows] for column in columns]", []),  # all rows at once
         ("return memory[rows]", []),
+        ("return [torch.from_numpy(memory[name][rows]) for name in 'sarn']", []),
+        ("return {name: memory[name][rows] for name in memory}", []),
+        ("return [memory[place][field] for place in places]", [3]),
         ("return sorted(drawn, key=lambda each: each.priority)", [3]),
         ("return rng.choice(drawn, 32, p=chances)", [3]),
     ],
