@@ -24,6 +24,9 @@ _FEWEST_READINGS = 10
 # forward calls of its layers a backward of them takes at most.
 _INFERENCES_PER_BACKWARD = 4
 _BACKWARD_OF_FORWARDS = 10
+# Batches of a replay memory for each backward, of a program that learns from it: a batch may have
+# the backwards of two networks.
+_REPLAYED = 0.3
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
 # they wait for them.
 _NOTABLE_THREADS = 0.2
@@ -32,6 +35,8 @@ _WAITING_OPERATORS = 0.05
 _STEPPED_REPLAY = 0.25
 # Forwards in a row that are worth a batch.
 _CALLS_IN_A_ROW = 1.9
+# By how much the calls of a function differ from as many in each iteration.
+_FEW_ITERATIONS = 0.02
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
 # of a small operator takes at most.
 _LOOPED_CALLS = 60
@@ -42,6 +47,8 @@ _LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
+# How long a line takes for one item of a container at most, as for an array of a rollout.
+_ONE_ITEM_NS = 20_000
 # Time of a loop's lines in other operations, as a part of their time in its own.
 _NOW_AND_THEN = 0.1
 # How often a line's function is compiled before it is not the line's first time.
@@ -53,6 +60,10 @@ _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
 _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
+# Share of the loop in which it waits for what a thread holds, and how long such a wait is at least
+# where the thread computes in Python. The interpreter asks it to give way after 5 ms.
+_WAITING_LOOP = 0.05
+_THREAD_WORKS_NS = 500_000
 # Conversions of single values in an iteration that are many.
 _MANY_CONVERSIONS = 16
 # Launches of kernels in an iteration that a graph would be worth, the share of them that find the
@@ -142,6 +153,11 @@ def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
     return many and verdicts.is_most(computing_ns, own_ns)
 
 
+def is_more_than_an_item(each_ns: float) -> bool:
+    """Whether a line takes longer in each step than one item of a container does."""
+    return each_ns >= _ONE_ITEM_NS
+
+
 def is_of_one_operation(own_ns: float, others_ns: float) -> bool:
     """Whether the lines of a loop are in one operation, but for a call now and then."""
     return others_ns <= _NOW_AND_THEN * own_ns
@@ -162,6 +178,11 @@ def is_most_of_calls(total_ns: float, longest_ns: float) -> bool:
     return verdicts.is_most(total_ns, longest_ns)
 
 
+def is_whole(calls: float) -> bool:
+    """Whether each iteration calls a function as often, but for a few of them."""
+    return calls >= 1 - _FEW_ITERATIONS and abs(calls - round(calls)) <= _FEW_ITERATIONS * calls
+
+
 def is_called_in_a_row(calls: float) -> bool:
     """Whether a network is called so often in one entry that a batch would be worth it."""
     return calls >= _CALLS_IN_A_ROW
@@ -173,12 +194,14 @@ def is_replay_stepped(stepped_ns: float, replay_ns: float) -> bool:
 
 
 def are_gradients_needless(row: Row) -> bool:
-    """Whether autograd is on in inference, while backwards, which are far fewer, go through
-    forwards of their own: one through inference takes many times as long as those. From a row of
-    the rule `needless_gradients`."""
+    """Whether autograd is on in inference, while backwards go through forwards of their own: one
+    through inference takes many times as long as those. They are far fewer, or each learns from
+    what replay gives. From a row of the rule `needless_gradients`."""
+    collects = row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
     return bool(
         row["switches"] == 0
-        and 0 < row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
+        and row["backwards"] > 0
+        and (collects or row["replays"] >= _REPLAYED * row["backwards"])
         and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
     )
 
@@ -189,6 +212,13 @@ def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framewo
         others_ns >= _NOTABLE_THREADS * running_ns
         and blocked_ns >= _WAITING_OPERATORS * framework_ns
     )
+
+
+def is_thread_working(waited_ns: int, waits: int, loop_ns: int) -> bool:
+    """Whether a loop waits for what a thread beside it holds, for long enough each time that the
+    thread works with it: one that writes to a file needs the interpreter briefly."""
+    long = waited_ns >= _THREAD_WORKS_NS * max(waits, 1)
+    return long and waited_ns >= _WAITING_LOOP * loop_ns
 
 
 def is_outlier(row: Row) -> bool:

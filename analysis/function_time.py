@@ -38,8 +38,8 @@ class FunctionTime:
     line: int
     operation: str
     """That has most of it."""
-    lines: int
-    """How many lines led there."""
+    places: frozenset[tuple[str, int]]
+    """File and number of each line that led there."""
     readings: int
     evidence_sql: str
 
@@ -65,7 +65,7 @@ def of_functions(
         file=rows[0]["file"],
         line=rows[0]["line"],
         operation=rows[0]["operation"],
-        lines=len({(row["file"], row["line"]) for row in rows}),
+        places=frozenset((row["file"], row["line"]) for row in rows),
         readings=sum(row["readings"] for row in rows),
         evidence_sql=statement.shown(_STATEMENT, **asked),
     )
@@ -77,6 +77,12 @@ def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
     below_ns = math.sqrt(sum(row["below_ns2"] for row in rows))
     above_ns = math.sqrt(sum(row["above_ns2"] for row in rows))
     return Price(own_ns, max(own_ns - below_ns, 0.0), own_ns + above_ns)
+
+
+def made_ready(trace: Trace, loop: Loop, found: FunctionTime) -> Price:
+    """Python's own time in the lines that led to calls: it makes what these are given."""
+    rows = statement.run(trace, "findings/element_loop", process_id=loop.process_id).to_dicts()
+    return estimate_of([row for row in rows if (row["file"], row["line"]) in found.places])
 
 
 def written_beside(

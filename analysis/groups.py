@@ -56,6 +56,12 @@ def paths_of(trace: Trace, process_id: int, group: str) -> list[str]:
     return [row["operation"] for row in rows if group_of(row["operation"]) == group]
 
 
+def paths_everywhere(trace: Trace, group: str) -> list[str]:
+    """The operations of a group in all processes, by path."""
+    paths = statement.run(trace, "findings/operation_path")["path"]
+    return [path for path in paths if group_of(path) == group]
+
+
 def waiting_between_ns(times: Sequence[Mapping[str, Any]]) -> int:
     """Rows of `group_time`: waits between operations, where they are a group of their own."""
     return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)

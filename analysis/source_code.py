@@ -1,30 +1,32 @@
-"""The program's own text, as the run kept it: which loop a line stands in, and what a line does."""
+"""The program's own text, as the run kept it: what stands around a line, and what a line does."""
 
 from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rlscope.analysis import finding_verdicts, statement
-from rlscope.analysis.operations import OUTSIDE
+from rlscope.analysis import statement
 
 if TYPE_CHECKING:
-    from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
 _LOOPS = (ast.For, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
-_ALL_LOOPS = (*_LOOPS, *_COMPREHENSIONS)
+LOOPS = (*_LOOPS, *_COMPREHENSIONS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 _IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
-_SCOPES = (*_FUNCTIONS, ast.Lambda)
+# What gives all items of a container, or their numbers.
+_ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
+# What puts an item into a container.
+_ADDS = frozenset(("append", "appendleft", "extend", "insert"))
+SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -38,28 +40,32 @@ class Source:
         again, within its function."""
         found = None
         for node in self._around(line):
-            if isinstance(node, _SCOPES):
+            if isinstance(node, SCOPES):
                 found = None
-            elif isinstance(node, _ALL_LOOPS):
+            elif isinstance(node, LOOPS):
                 found = (node.lineno, node.end_lineno or node.lineno)
         return found
 
+    def is_in_while(self, line: int) -> bool:
+        """Whether the innermost loop around a line, within its function, is a `while`."""
+        return self.loop_at(line) is not None and isinstance(self.innermost_loop(line), ast.While)
+
     def is_in_comprehension(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension."""
-        return isinstance(self._innermost_loop(line), _COMPREHENSIONS)
+        return isinstance(self.innermost_loop(line), _COMPREHENSIONS)
 
     def steps_through(self, line: int) -> bool:
         """Whether the innermost loop around a line is a comprehension that goes through items one
         by one. One that indexes each with a variable, as in column[rows] for each column, gathers
-        many at a time."""
-        loop = self._innermost_loop(line)
-        if not isinstance(loop, _COMPREHENSIONS):
+        many at a time. So does one over a few names, as in memory[name][rows] for each."""
+        loop = self.innermost_loop(line)
+        if not isinstance(loop, _COMPREHENSIONS) or _is_over_names(loop):
             return False
-        looped = _looped_names(loop)
+        looped = looped_names(loop)
         return not any(
             isinstance(node, ast.Subscript)
-            and _variables([node.value]) & looped
-            and _variables([node.slice]) - looped
+            and variables([node.value]) & looped
+            and variables([node.slice]) - looped
             for node in ast.walk(loop)
         )
 
@@ -72,7 +78,7 @@ class Source:
             elif isinstance(node, (ast.With, ast.AsyncWith)):
                 asked = [item.context_expr for item in node.items]
             called = (each.func if isinstance(each, ast.Call) else each for each in asked)
-            if any(_name_of(each) in names for each in called):
+            if any(name_of(each) in names for each in called):
                 return True
         return False
 
@@ -82,52 +88,72 @@ class Source:
             node.lineno
             for node in ast.walk(self.tree or ast.Module([], []))
             if isinstance(node, ast.Call)
-            and _name_of(node.func) == name
-            and owner in (None, _name_of(getattr(node.func, "value", node)))
+            and name_of(node.func) == name
+            and owner in (None, name_of(getattr(node.func, "value", node)))
         )
         return min(calls, default=None)
 
     def number_given(self, name: str) -> int | None:
         """The number that the first call of a function of this name is given, as a literal."""
         for node in ast.walk(self.tree or ast.Module([], [])):
-            if isinstance(node, ast.Call) and _name_of(node.func) == name and node.args:
+            if isinstance(node, ast.Call) and name_of(node.func) == name and node.args:
                 value = getattr(node.args[0], "value", None)
                 return value if isinstance(value, int) else None
         return None
 
     def function_at(self, line: int) -> tuple[int, int] | None:
         """The first and the last line of the innermost function around a line."""
+        node = self.function_node(line)
+        return (node.lineno, node.end_lineno or node.lineno) if node else None
+
+    def function_node(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around a line."""
         functions = [node for node in self._around(line) if isinstance(node, _FUNCTIONS)]
-        if not functions:
-            return None
-        return functions[-1].lineno, functions[-1].end_lineno or functions[-1].lineno
+        return functions[-1] if functions else None
 
     def calls_any(self, line: int, names: Container[str]) -> bool:
         """Whether a call of one of some names begins in a line."""
         return any(
-            isinstance(node, ast.Call) and _name_of(node.func) in names and node.lineno == line
+            isinstance(node, ast.Call) and name_of(node.func) in names and node.lineno == line
             for node in self._around(line)
         )
 
     def depth_of(self, line: int) -> int:
         """In how many `for`s of its function, one in the other, a line is executed again and
-        again."""
+        again. Those of a comprehension count, too."""
         depth = 0
         for node in self._around(line):
-            if isinstance(node, _SCOPES):
+            if isinstance(node, SCOPES):
                 depth = 0
             elif isinstance(node, ast.For):
                 depth += line > node.lineno
+            elif isinstance(node, _COMPREHENSIONS):
+                depth += len(node.generators)
         return depth
+
+    def asks_each(self, line: int) -> bool:
+        """Whether the innermost loop around a line goes through objects, and calls a method of
+        each: env.step(action) for each env, player.move(net) for each player."""
+        loop = self.innermost_loop(line)
+        if self.loop_at(line) is None or isinstance(loop, ast.While) or loop is None:
+            return False
+        looped = looped_names(loop)
+        calls = (node for node in ast.walk(loop) if isinstance(node, ast.Call))
+        owners = (getattr(call.func, "value", None) for call in calls)
+        return any(
+            isinstance(owner, (ast.Name, ast.Attribute))
+            and any(f"{ast.unparse(owner)}.".startswith(f"{name}.") for name in looped)
+            for owner in owners
+        )
 
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
         loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
-        loop = self._innermost_loop(line)
+        loop = self.innermost_loop(line)
         if loop is None:
             return False
-        looped = _looped_names(loop)
+        looped = looped_names(loop)
         for node in self._around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
@@ -135,8 +161,8 @@ class Source:
                 return True
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                given = _variables(each for call in calls for each in call.args)
-                if (_variables(targets) & given) - looped:
+                given = variables(each for call in calls for each in call.args)
+                if (variables(targets) & given) - looped:
                     return True
         return False
 
@@ -144,7 +170,7 @@ class Source:
         """Whether a statement in a line does arithmetic. One that makes an object of a class does
         that, and its arguments are nothing beside."""
         nodes = [*self._around(line)]
-        if any(isinstance(node, ast.Call) and _name_of(node.func)[:1].isupper() for node in nodes):
+        if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
             return False
         return any(
             isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC)
@@ -157,8 +183,8 @@ class Source:
         for node in self._around(line):
             if isinstance(node, ast.For):
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-                given = {_name_of(each.func) for each in calls if each.lineno == node.lineno}
-                inside = {_name_of(each.func) for each in calls if each.lineno > node.lineno}
+                given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
+                inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
                 if given & _PARAMETERS and (inside & _IN_PLACE or _puts_sums(node)):
                     return True
         return False
@@ -169,16 +195,55 @@ class Source:
             if isinstance(node, ast.Assign):
                 targets = {ast.unparse(target) for target in node.targets}
                 call = _made_by(node.value)
-                if call is not None and _name_of(call.func) in functions:
+                if call is not None and name_of(call.func) in functions:
                     parts = (part for given in call.args for part in ast.walk(given))
                     read = (part for part in parts if isinstance(part, ast.expr))
                     if any(ast.unparse(part) in targets for part in read):
-                        return _name_of(call.func)
+                        return name_of(call.func)
         return None
 
-    def _innermost_loop(self, line: int) -> ast.AST | None:
+    def goes_through_kept(self, line: int, functions: Container[str]) -> str | None:
+        """Which of some functions a line calls with all of a container that is kept from step to
+        step, and gets one item after the other: np.array(self.rewards). None: none."""
+        for node in self._around(line):
+            if isinstance(node, ast.Call) and name_of(node.func) in functions and node.args:
+                whole = _all_of(node.args[0])
+                if whole is not None and self._only_grows(whole):
+                    return name_of(node.func)
+        return None
+
+    def lines_that_sum(self, line: int, functions: Container[str]) -> set[int]:
+        """Other lines of the function that call one of some functions with what a line assigns:
+        seen.mean(), np.std(seen)."""
+        function = self.function_node(line)
+        made = [node for node in self._around(line) if isinstance(node, ast.Assign)]
+        names = variables(target for each in made for target in each.targets)
+        calls = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.Call))
+        return {
+            call.lineno
+            for call in calls
+            if name_of(call.func) in functions
+            and variables([getattr(call.func, "value", call.func), *call.args]) & names
+        } - {line}
+
+    def _only_grows(self, container: str) -> bool:
+        """Whether items are added to a container of the file, which is made once, and never made
+        empty."""
+        added = made = 0
+        for node in ast.walk(self.tree or ast.Module([], [])):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if ast.unparse(node.func.value) == container:
+                    if node.func.attr == "clear":
+                        return False
+                    added += node.func.attr in _ADDS
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
+                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+                made += sum(_is_of(target, container) for target in targets)
+        return added > 0 and made == 1
+
+    def innermost_loop(self, line: int) -> ast.AST | None:
         """Of all loops and comprehensions around a line, whatever functions lie between."""
-        loops = (each for each in self._around(line) if isinstance(each, _ALL_LOOPS))
+        loops = (each for each in self._around(line) if isinstance(each, LOOPS))
         return next(iter(deque(loops, maxlen=1)), None)
 
     def _around(self, line: int) -> Iterator[ast.AST]:
@@ -216,46 +281,6 @@ def _parsed(text: str) -> ast.AST | None:
         return None
 
 
-@dataclass(frozen=True)
-class OwnLoop:
-    """A loop of the program within one operation."""
-
-    first: int
-    """Its lines."""
-    last: int
-    total_ns: float
-    """Time in which its lines are on the stack."""
-
-
-def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
-    """The innermost loop around a line, if its other lines belong to no other operation. The loop
-    of the training itself, in which environments step, is none. Its function may now and then be
-    called in another operation."""
-    place = source_of(trace, file).loop_at(line)
-    if place is None:
-        return None
-    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
-    # The loop's own line has the time of what is called in each pass, as all callers have. A loop
-    # of one line has no other.
-    first = place[0] if place[0] == place[1] else place[0] + 1
-    inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
-    own_ns = _by_line(row for row in inside if row["operation"] == operation)
-    others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
-    if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
-        return None
-    total_ns = sum(own_ns.values())
-    if not finding_verdicts.is_of_one_operation(total_ns, sum(others_ns.values())):
-        return None
-    return OwnLoop(*place, total_ns=total_ns)
-
-
-def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for row in rows:
-        found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
-    return found
-
-
 def _made_by(value: ast.expr) -> ast.Call | None:
     """The call that makes a value, if the rest only takes a part of that, or converts it:
     cat([x, y])[-100:].float()."""
@@ -272,20 +297,52 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             return value
 
 
+def _all_of(value: ast.expr) -> str | None:
+    """The attribute of which a value has all: self.rows, range(len(self.rows)), [f(x) for x in
+    self.rows]. None: it is none. A variable of a function is not kept from step to step."""
+    if isinstance(value, ast.Call) and name_of(value.func) in _ALL_OF and value.args:
+        return _all_of(value.args[0])
+    if isinstance(value, ast.Call) and name_of(value.func) in ("items", "keys", "values"):
+        return _all_of(getattr(value.func, "value", value.func))
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
+        return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
+    return ast.unparse(value) if isinstance(value, ast.Attribute) else None
+
+
+def _is_of(target: ast.expr, container: str) -> bool:
+    """Whether an assignment makes a container, or its parts. a, self.rows = ... does."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_of(each, container) for each in target.elts)
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.slice, ast.Slice) and ast.unparse(target.value) == container
+    return ast.unparse(target) == container
+
+
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
     """Whether a function is a variable of a loop, or an entry by one."""
     if isinstance(function, ast.Subscript):
-        return bool(_variables([function.slice]) & looped)
-    return _name_of(function) in looped
+        return bool(variables([function.slice]) & looped)
+    return name_of(function) in looped
 
 
-def _looped_names(loop: ast.AST) -> set[str]:
+def _is_over_names(loop: ast.AST) -> bool:
+    """Whether a comprehension goes through what is written there, or through the keys of what it
+    looks up."""
+    over = [part.iter for part in getattr(loop, "generators", ())]
+    looked_up = {ast.unparse(n.value) for n in ast.walk(loop) if isinstance(n, ast.Subscript)}
+    return any(
+        isinstance(each, (ast.Constant, ast.List, ast.Tuple)) or ast.unparse(each) in looked_up
+        for each in over
+    )
+
+
+def looped_names(loop: ast.AST) -> set[str]:
     """The variables of a loop, or of a comprehension."""
     parts = getattr(loop, "generators", [loop])
-    return _variables(part.target for part in parts if hasattr(part, "target"))
+    return variables(part.target for part in parts if hasattr(part, "target"))
 
 
-def _variables(nodes: Iterable[ast.AST]) -> set[str]:
+def variables(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables and attributes, but nothing that is an entry of a list or an array."""
     found: set[str] = set()
     for node in nodes:
@@ -294,7 +351,7 @@ def _variables(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, (ast.Name, ast.Attribute)):
             found.add(ast.unparse(node))
         else:
-            found |= _variables(ast.iter_child_nodes(node))
+            found |= variables(ast.iter_child_nodes(node))
     return found
 
 
@@ -308,6 +365,6 @@ def _puts_sums(loop: ast.For) -> bool:
     )
 
 
-def _name_of(function: ast.AST) -> str:
+def name_of(function: ast.AST) -> str:
     """np.concatenate: concatenate."""
     return getattr(function, "attr", getattr(function, "id", ""))

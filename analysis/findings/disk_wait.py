@@ -15,7 +15,7 @@ from rlscope.analysis.prices import Price
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/disk_wait"
+_STATEMENT = "findings/kind_wait"
 # By how much longer the code after a wait takes: it finds the caches cold, and the CPU asleep.
 # After waits that are shorter than this, that is less.
 _WAKING = Price(25_000, 0, 50_000)
@@ -23,7 +23,7 @@ _LONG_NS = 250_000
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id}
+    asked = {"process_id": loop.process_id, "kind": "disk", "reason": "disk"}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
         if not finding_verdicts.are_readings_enough(row["count"]):
             continue

@@ -10,7 +10,8 @@ from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import own_loop, source_of
+from rlscope.analysis.own_loops import own_loop
+from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace

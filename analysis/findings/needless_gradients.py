@@ -24,6 +24,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {
         "process_id": loop.process_id,
         "operations": groups.paths_in(trace, loop.process_id, "inference"),
+        "replay": groups.paths_in(trace, loop.process_id, "replay"),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
         if not finding_verdicts.are_gradients_needless(row):

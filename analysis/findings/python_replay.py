@@ -22,6 +22,10 @@ _ONE_BY_ONE = (
     r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
     r".*/numpy/_?core/shape_base\.py:v?stack",
 )
+# What goes through all of the memory for each batch.
+_THROUGH_ALL = frozenset(
+    "argpartition argsort choice choices cumsum nlargest nsmallest sort sorted".split()
+)
 # What indexing arrays with a batch of rows costs an entry instead.
 _INDEXING = Price(20_000, 5_000, 50_000)
 
@@ -43,9 +47,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title=f"Python draws batches for {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
         f"{duration(time.saving_ns)}; in {share(stepped_ns, time.saving_ns)} of it, "
-        "Python goes through transitions one by one.",
+        "transitions are gone through one by one.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
-        fix="Keep each field in one array, and index it with the rows of the batch.",
+        fix="Keep each field in one array, and index it with the rows of the batch; keep "
+        "priorities in a tree of sums.",
         no_effect="No effect where a transition is so large that copying it takes the time.",
         price=time.less(_INDEXING.times(entries)),
         operation=first["operation"],
@@ -58,12 +63,17 @@ def _stepped_ns(
     trace: Trace, loop: Loop, operations: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> float:
     """Time of replay that goes through transitions one by one: in functions that do, and at lines
-    of `rows` with a comprehension."""
+    of `rows` with a comprehension, or with a call that sorts or sums all of the memory."""
     inside = of_functions(trace, loop, _ONE_BY_ONE, operations)
-    stepped = [row for row in rows if source_of(trace, row["file"]).steps_through(row["line"])]
+    stepped = [row for row in rows if _steps_through(trace, row)]
     functions_ns = inside.time.saving_ns if inside else 0.0
     # A comprehension may be what calls the function.
     return min(functions_ns, _all_ns(rows) - _all_ns(stepped)) + _all_ns(stepped)
+
+
+def _steps_through(trace: Trace, row: Mapping[str, Any]) -> bool:
+    source = source_of(trace, row["file"])
+    return source.steps_through(row["line"]) or source.calls_any(row["line"], _THROUGH_ALL)
 
 
 def _all_ns(rows: Sequence[Mapping[str, Any]]) -> float:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import finding_verdicts, lines, statement
+from rlscope.analysis import finding_verdicts, groups, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price, of_estimate
 from rlscope.analysis.source_code import source_of
-from rlscope.relations.groups import SIMULATION, group_of
+from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -23,10 +23,9 @@ _SIGNAL = Price(100_000, 0, 200_000)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    paths = statement.run(trace, "findings/operation_path")["path"]
     asked = {
         "process_id": loop.process_id,
-        "operations": [path for path in paths if group_of(path) == SIMULATION],
+        "operations": groups.paths_everywhere(trace, SIMULATION),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.amounts import count
+from rlscope.amounts import count, duration
 from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
+from rlscope.analysis.own_loops import callers, own_loop
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import own_loop, source_of
+from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -29,6 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     place = _looping_line(trace, loop, found)
     if place is None:
+        yield from _between_steps(trace, loop, found)
         return
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
@@ -51,6 +54,50 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
+def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Finding]:
+    """One forward for each environment of several, which the same loop steps: they could all come
+    before the steps."""
+    place = _asking_line(trace, loop, found)
+    if place is None:
+        return
+    asked = {"process_id": loop.process_id, "operations": [found.operation]}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    if not rows:
+        return
+    yield Finding(
+        title="inference calls the network for one environment at a time",
+        evidence=f"{count(rows[0]['entries'])} entries into {found.operation} take "
+        f"{duration(rows[0]['operation_ns'])}, from a loop over objects that also step.",
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+        fix="Put the observations of all environments into one batch, call the network once, and "
+        "then step them.",
+        no_effect="Little effect where there are two environments, or each has its own network.",
+        price=exact(rows[0]["operation_ns"]).part(0.4, 0.8, 1.0),
+        operation=found.operation,
+        file=place[0],
+        line=place[1],
+    )
+
+
+def _asking_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
+    """The line that leads to the network, in the first loop around it or around its callers, if
+    that loop goes through environments."""
+    simulation = groups.paths_in(trace, loop.process_id, SIMULATION)
+    for file, line in callers(trace, loop, found.file, found.line, found.operation):
+        source = source_of(trace, file)
+        place = source.loop_at(line)
+        if place is None:
+            continue
+        rows = statement.run(
+            trace, "findings/line_operation", process_id=loop.process_id, file=file
+        ).to_dicts()
+        inside = {row["operation"] for row in rows if place[0] <= row["line"] <= place[1]}
+        known = {row for row in inside if group_of(row) in (LEARNING, "replay")}
+        steps = source.asks_each(line) and not inside.isdisjoint(simulation) and not known
+        return (file, line) if steps else None
+    return None
+
+
 def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment | None:
     """Only PyTorch's layers can be measured."""
     layers = [row for row in rows if row["function"].endswith(":linear")]
@@ -64,7 +111,7 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
     """The line, in a loop of the program, that leads to most calls of the whole network: its layers
     are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
     call, because each needs what the one before made, or calls another network."""
-    asked = {"process_id": loop.process_id, "operation": found.operation}
+    asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
     for row in rows:
         place = row["file"], row["line"]

@@ -10,7 +10,8 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import calls_beside, estimate_of
-from rlscope.analysis.source_code import OwnLoop, own_loop, source_of
+from rlscope.analysis.own_loops import OwnLoop, loop_around
+from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]
         if source_of(trace, row["file"]).is_in_comprehension(row["line"]):
             continue
         asked = {key: row[key] for key in ("file", "line", "operation")}
-        place = own_loop(trace, loop, **asked)
-        if place is not None:
-            found.setdefault((row["file"], place, row["operation"]), []).append(row)
+        around = loop_around(trace, loop, **asked)
+        if around is not None:
+            found.setdefault((*around, row["operation"]), []).append(row)
     for (_, place, _), lines in found.items():
         own_ns = sum(row["own_ns"] for row in lines)
         calls_itself = any(row["framework_ns"] > 0 for row in lines)

@@ -1,4 +1,5 @@
-"""A line makes a whole container anew, to change a part of it."""
+"""A line makes a whole container anew, to change a part of it, or goes through all of it for each
+new item."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, source_of
+from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -19,31 +21,59 @@ _STATEMENT = "findings/own_line"
 # Functions of NumPy and PyTorch whose result is a copy of all that they are given.
 _COPIES = frozenset("append cat concatenate delete hstack insert roll stack vstack".split())
 
+# What goes through all items of a container: arrays that are made of it, and sums.
+_READS = frozenset(
+    "array asarray as_tensor concatenate cat fromiter hstack list max mean median min quantile"
+    " percentile sorted stack std sum tensor tuple var vstack".split()
+)
+
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    steps = _steps(trace, loop)
     asked = {"process_id": loop.process_id, "operations": []}
     places: dict[tuple[str, int], list[dict[str, object]]] = {}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         places.setdefault((row["file"], row["line"]), []).append(row)
     for (file, line), rows in places.items():
-        time = estimate_of(rows)
+        sums = source_of(trace, file).lines_that_sum(line, _READS)
+        time = estimate_of([*rows, *(row for each in sums for row in places.get((file, each), ()))])
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
-        copier = source_of(trace, file).copies_itself(line, _COPIES)
-        if copier is not None:
+        said = _said(source_of(trace, file), line, each_ns=time.saving_ns / steps)
+        if said is not None:
             yield Finding(
-                title=f"{copier} copies a whole buffer, for "
-                f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-                evidence=f"The line takes {duration(time.saving_ns)}: its result replaces one of "
-                "its own arguments.",
+                title=f"{said[0]}, for {share(time.saving_ns, loop.loop_ns)} of the loop",
+                evidence=f"The line takes {duration(time.saving_ns)}: {said[1]}.",
                 evidence_sql=statement.shown(_STATEMENT, **asked),
-                fix="Make room once, and write new rows over the oldest ones.",
+                fix="Make room once, and write new rows over the oldest ones. Keep a sum or a mean "
+                "up to date with each new item.",
                 no_effect="Little effect where the buffer is small.",
                 price=time.part(0.85, 0.95, 1.0),
                 operation=str(rows[0]["operation"]),
                 file=file,
                 line=line,
             )
+
+
+def _steps(trace: Trace, loop: Loop) -> int:
+    simulation = groups.paths_in(trace, loop.process_id, SIMULATION)
+    asked = {"process_id": loop.process_id, "simulation": simulation}
+    (row,) = statement.run(trace, "findings/step_count", **asked).to_dicts()
+    return int(max(row["steps"], 1))
+
+
+def _said(source: Source, line: int, each_ns: float) -> tuple[str, str] | None:
+    """What a line does with a whole container, for so long in each step, and how that shows."""
+    copier = source.copies_itself(line, _COPIES)
+    if copier is not None:
+        return f"{copier} copies a whole buffer", "its result replaces one of its own arguments"
+    reader = source.goes_through_kept(line, _READS)
+    if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
+        return (
+            f"{reader} goes through a whole container again and again",
+            "the container is kept from step to step, and gets one item after the other",
+        )
+    return None
 
 
 RULE = Rule(_find)

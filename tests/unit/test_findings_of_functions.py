@@ -19,7 +19,16 @@ SPEAKING = [
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_single_tensor_sgd")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")),
     ("checkpoints", "saving", (f"{TORCH}/serialization.py", "save")),
+    ("object_copies", "(none)", ("/lib/python3.11/copy.py", "deepcopy")),
+    ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "dumps")),
+    ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "loadtxt")),
+    ("repeated_reading", "loading", (f"{TORCH}/serialization.py", "load")),
+    ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
+    ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
+    ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World._paint")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_scene")),
     ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
 ]
 # What the fix wins at least of the time in such a function, if that is not most of it.
@@ -30,8 +39,12 @@ SILENT = [
     ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_fused_adamw")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_multi_tensor_sgd")),
     ("checkpoints", "loading", (f"{TORCH}/serialization.py", "load")),
+    ("object_copies", "(none)", ("/lib/python3.11/copy.py", "copy")),
+    ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "savetxt")),
+    ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
+    ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
 ]
 
 
@@ -97,3 +110,16 @@ def test_a_function_that_calls_itself_counts_once():
     )
     assert finding.price is not None
     assert finding.price.saving_ns == 2 * SECOND
+
+
+def test_what_python_makes_ready_for_a_text_is_a_part_of_it():
+    """The lists that json is given, but no time of other lines."""
+    dumps = ("/lib/python3.11/json/__init__.py", "dumps")
+    trace = loop_rows(
+        Time("(none)", "python", 2 * SECOND, 7, (dumps,)),
+        Time("(none)", "python", SECOND, 7),
+        Time("(none)", "python", SECOND, 8),
+    )
+    (finding,) = found(rule("object_copies"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND

@@ -244,6 +244,64 @@ def test_a_small_buffer_is_not_worth_a_word():
     assert found(whole_copy.RULE, copying(line, SECOND // 10)) == []
 
 
+KEPT = """\
+class Scores:
+    def __init__(self):
+        self.seen = []
+
+    def push(self, value):
+        self.seen.append(value)
+        return {use}
+
+    def forget(self):
+        {forget}
+"""
+
+
+def reading(use: str, forget: str = "pass", steps: int = 1000):
+    return loop_rows(
+        Time("(none)", "python", 3 * SECOND, 7),
+        Time("simulation", "python", SECOND, 10),
+        entries={"simulation": steps},
+        text=KEPT.format(use=use, forget=forget),
+    )
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "np.array(self.seen)",
+        "np.stack(list(self.seen), 1)",
+        "value - np.mean([each for each in self.seen])",
+        "sum(self.seen) / len(self.seen)",
+        "sorted(range(len(self.seen)), key=lambda each: -self.value[each])",
+    ],
+)
+def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
+    (finding,) = found(whole_copy.RULE, reading(use))
+    assert (finding.file, finding.line) == (FILE, 7)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"use": "np.array(self.seen)", "forget": "self.seen = []"},  # a rollout
+        {"use": "np.array(self.seen)", "forget": "self.seen.clear()"},
+        {"use": "np.array(self.seen)", "forget": "self.seen, self.sum = [], 0"},
+        {"use": "np.array(self.seen)", "forget": "del self.seen[:]"},
+        {"use": "np.array(self.seen)", "steps": 1_000_000},  # once in many steps
+        {"use": "np.array(self.seen[-100:])"},
+        {"use": "np.array([each for each in self.seen if each])"},
+        {"use": "np.array(value)"},
+        {"use": "len(self.seen)"},
+    ],
+)
+def test_a_list_that_is_emptied_or_read_in_part_is_not(silent):
+    assert found(whole_copy.RULE, reading(**silent)) == []
+
+
 # ---- replay --------------------------------------------------------------------------------------
 
 
@@ -270,6 +328,11 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
         ("return [np.array(field) for field in zip(*drawn)]", [3]),
         ("return [column[rows] for column in columns]", []),  # all rows at once
         ("return memory[rows]", []),
+        ("return [torch.from_numpy(memory[name][rows]) for name in 'sarn']", []),
+        ("return {name: memory[name][rows] for name in memory}", []),
+        ("return [memory[place][field] for place in places]", [3]),
+        ("return sorted(drawn, key=lambda each: each.priority)", [3]),
+        ("return rng.choice(drawn, 32, p=chances)", [3]),
     ],
 )
 def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: list[int]):

@@ -122,17 +122,65 @@ def test_a_forward_for_each_step_is_not(line, in_a_row):
     assert found(single_inference.RULE, acting(line, in_a_row)) == []
 
 
+EACH = """\
+def move(player, net):
+    return player.env.step(net(player.seen))
+
+def play(players, net):
+    for {looped}:
+        {call}
+"""
+
+
+def players(looped: str, call: str, *others: Time):
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, 6, ((FILE, "move"), MODULE)),
+        Time("simulation", "python", SECOND, 6, ((FILE, "move"),)),
+        *others,
+        entries={"inference": 1000},
+        text=EACH.format(looped=looped, call=call),
+        native_call=[calls("inference", "torch._C._nn:linear", 2000, 3 * SECOND)],
+    )
+
+
+def test_a_forward_for_each_environment_of_a_loop_over_them_is_one_at_a_time():
+    (finding,) = found(single_inference.RULE, players("each in players", "each.move(net)"))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 6, "inference")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.8 * 4 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("looped", "call", "others"),
+    [
+        ("step in range(9)", "player.move(net)", ()),  # one environment
+        ("each in seeds", "move(each, net)", ()),
+        ("each in players", "each.move(net)", (Time("update", "python", SECOND, 6),)),
+    ],
+)
+def test_a_loop_of_steps_or_of_the_training_is_not_over_environments(looped, call, others):
+    assert found(single_inference.RULE, players(looped, call, *others)) == []
+
+
 # ---- gradients -----------------------------------------------------------------------------------
 
 
-def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entries: int = 1000):
+def rollout(
+    with_line: str,
+    *,
+    switches: int = 0,
+    forward_ns: int = SECOND,
+    entries: int = 1000,
+    replays: int = 1,
+):
     given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
     given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
     given += [calls("update", "torch._C._nn:linear", 500, forward_ns)]
     given += [calls("inference", "torch._C:_set_grad_enabled", switches, 9)] if switches else []
     return loop_rows(
         Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
-        entries={"inference": entries},
+        Time("replay", "python", SECOND, 9),
+        entries={"inference": entries, "replay": replays},
         text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
         native_call=given,
     )
@@ -141,6 +189,11 @@ def rollout(with_line: str, *, switches: int = 0, forward_ns: int = SECOND, entr
 def test_gradients_of_inference_that_nobody_needs_are_named():
     (finding,) = found(needless_gradients.RULE, rollout("if True"))
     assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
+
+
+def test_a_program_with_a_replay_memory_may_learn_in_each_step():
+    assert len(found(needless_gradients.RULE, rollout("if True", entries=100, replays=100))) == 1
+    assert found(needless_gradients.RULE, rollout("if True", entries=100, replays=9)) == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 --   entries      of the operation
 --   work_ns      time of the operation in layer framework, in the training loop
 --   switches     calls in the operation that turn autograd on or off
---   backwards, backward_ns  of the process
+--   backwards, backward_ns  of the process; replays: entries into operations of replay ($replay)
 --   forward_ns   of calls, in operations with backwards, of functions with weights that inference calls;
 --                forward_calls: how many
 WITH _entry AS (
@@ -33,6 +33,8 @@ SELECT operation, entries, CAST(work_ns AS BIGINT) AS work_ns,
       AND regexp_matches(function, '_set_grad_enabled|[Ii]nference_?[Mm]ode')) AS switches,
   (SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM _backward) AS backwards,
   (SELECT CAST(COALESCE(SUM(duration_ns), 0) AS BIGINT) FROM _backward) AS backward_ns,
+  (SELECT CAST(COALESCE(SUM(entries), 0) AS BIGINT) FROM _entry
+    WHERE operation IN (SELECT UNNEST($replay))) AS replays,
   (SELECT CAST(COALESCE(SUM(duration_ns), 0) AS BIGINT) FROM _weighted AS other
     WHERE other.operation IN (SELECT operation FROM _backward)
       AND function IN (SELECT function FROM _weighted WHERE operation = _state.operation)

@@ -1,0 +1,22 @@
+"""Nested objects are copied, or written as text, one object after the other."""
+
+from __future__ import annotations
+
+from rlscope.analysis.function_rule import of_calls
+
+RULE = of_calls(
+    # What goes through all that an object holds.
+    (
+        r".*/copy\.py:deepcopy",
+        r".*/dataclasses\.py:asdict",
+        r".*/json/(__init__|encoder|decoder)\.py:.*",
+        r".*/yaml/__init__\.py:.*",
+        r".*/pprint\.py:.*",
+    ),
+    title="copying nested objects, or making text of them, takes",
+    what="functions that go through objects one by one (copy.deepcopy, json)",
+    fix="Copy only the arrays that change (array.copy()), and make text of what is looked at only.",
+    no_effect="No effect where each object changes before the next step, and all of them are kept.",
+    with_lines=True,
+    part=(0.85, 1.0, 1.0),
+)

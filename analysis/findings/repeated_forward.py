@@ -1,0 +1,108 @@
+"""Learning calls a network again with what it was given already: nothing has changed meanwhile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import share
+from rlscope.analysis import finding_verdicts, groups, repeated_calls, statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import NETWORKS, estimate_of
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import LEARNING
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+Row = Mapping[str, Any]
+_STATEMENT = "findings/calling_line"
+# What changes the weights of a network.
+_TRAINING = (
+    r".*/torch/_tensor\.py:Tensor\.backward",
+    r".*/torch/autograd/__init__\.py:(backward|grad)",
+    r".*/torch/optim/.*:.*",
+)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, LEARNING),
+        "functions": list(NETWORKS),
+    }
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    trained = _trained(trace, asked)
+    rows = [row for row in rows if not _is_training(trace, row, trained)]
+    for row in rows:
+        price = _price(trace, loop, row, rows)
+        if price is None:
+            continue
+        yield Finding(
+            title=f"the same forward is computed again, for {share(price.saving_ns, loop.loop_ns)} "
+            "of the loop",
+            evidence=f"The line calls a network in {row['operation']} with arguments that do not "
+            f"change, for {share(row['total_ns'], loop.loop_ns)} of the loop in all.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Compute it once, before the loop or in the first of the lines, and keep the "
+            "result.",
+            no_effect="No effect, but other numbers, where the network draws at random.",
+            price=price,
+            operation=row["operation"],
+            file=row["file"],
+            line=row["line"],
+        )
+        return
+
+
+def _trained(trace: Trace, asked: Mapping[str, Any]) -> set[tuple[str, int]]:
+    """Lines that lead to training."""
+    rows = statement.run(trace, _STATEMENT, **{**asked, "functions": list(_TRAINING)}).to_dicts()
+    return {(row["file"], row["line"]) for row in rows}
+
+
+def _is_training(trace: Trace, row: Row, trained: Container[tuple[str, int]]) -> bool:
+    """Whether a line, or the loop around it, changes networks from pass to pass."""
+    lines = source_of(trace, row["file"]).loop_at(row["line"]) or (row["line"], row["line"])
+    return any((row["file"], line) in trained for line in range(lines[0], lines[1] + 1))
+
+
+def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | None:
+    """What all passes but one take, or all lines but the first. None: the line repeats nothing."""
+    source = source_of(trace, row["file"])
+    if repeated_calls.same_in_each_pass(source, row["line"]):
+        passes = _passes(trace, loop, row["operation"])
+        time = estimate_of([{**row, "own_ns": row["total_ns"]}])
+        time = time.times(_with_rest(trace, loop, row))
+        return time.part(0.3, 0.5, 1) if passes is None else time.times(1 - 1 / passes)
+    lines = repeated_calls.lines_of_the_same(source, row["line"])
+    key = row["file"], row["operation"]
+    again = [each for each in rows if (each["file"], each["operation"]) == key]
+    again = [{**each, "own_ns": each["total_ns"]} for each in again if each["line"] in lines[1:]]
+    return estimate_of(again) if again and row["line"] == again[0]["line"] else None
+
+
+def _with_rest(trace: Trace, loop: Loop, row: Row) -> float:
+    """How much longer the line takes than networks that it calls, if these take most of it: what
+    else the function computes is repeated, too."""
+    asked = {"process_id": loop.process_id, "file": row["file"]}
+    of_file = statement.run(trace, "findings/line_operation", **asked).to_dicts()
+    place = row["line"], row["operation"]
+    whole_ns = sum(e["total_ns"] for e in of_file if (e["line"], e["operation"]) == place)
+    return whole_ns / row["total_ns"] if verdicts.is_most(row["total_ns"], whole_ns) else 1.0
+
+
+def _passes(trace: Trace, loop: Loop, operation: str) -> int | None:
+    """How often an iteration does the same: the greatest number that divides how often each
+    function is called in it. None: it says nothing, because one function is called once."""
+    asked = {"process_id": loop.process_id, "operation": operation}
+    rows = statement.run(trace, "findings/call_count", **asked).to_dicts()
+    often = [row["calls"] / max(loop.iterations, 1) for row in rows]
+    passes = math.gcd(*(round(each) for each in often if finding_verdicts.is_whole(each)))
+    return passes if passes > 1 else None
+
+
+RULE = Rule(_find)

@@ -1,0 +1,91 @@
+"""The loop sleeps: to keep a pace, or between two looks whether something is ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import finding_verdicts, groups, lines, statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.own_loops import own_loop
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import SIMULATION, group_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/kind_wait"
+_SLEEPS = frozenset(("sleep", "wait", "tick"))
+_FIXES = {
+    False: "Do not sleep in training: keep the pace only where somebody looks on, or a robot needs "
+    "it.",
+    True: "Wait for what is looked for, by recv(), get(), join() or wait() without a sleep.",
+}
+Row = Mapping[str, Any]
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {"process_id": loop.process_id, "kind": "sleep", "reason": "sleep"}
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
+        if not finding_verdicts.are_readings_enough(row["count"]):
+            continue
+        place = _place(trace, loop, row)
+        looks = _looks_again(trace, loop, place, row["operation"])
+        yield Finding(
+            title=f"the loop sleeps for {share(row['wait_ns'], loop.loop_ns)} of its time",
+            evidence=f"{count(row['count'])} sleeps take {duration(row['wait_ns'])} in "
+            f"{row['operation']}"
+            + (", between two looks whether something is ready." if looks else "."),
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix=_FIXES[looks],
+            no_effect="No effect where the loop must wait as long for something else.",
+            price=_price(trace, loop, row, looks=looks),
+            operation=None if row["operation"] == "(none)" else row["operation"],
+            **lines.place_of([place] if place else []),
+        )
+
+
+def _place(trace: Trace, loop: Loop, row: Row) -> dict[str, Any] | None:
+    """The line that sleeps: of those that wait the first that says so, else the first."""
+    waiting = lines.operation_lines(
+        trace, process_id=loop.process_id, operation=row["operation"], layers=("wait",)
+    )
+    sleeping = (
+        each for each in waiting if source_of(trace, each["file"]).calls_any(each["line"], _SLEEPS)
+    )
+    return next(sleeping, waiting[0] if waiting else None)
+
+
+def _looks_again(trace: Trace, loop: Loop, place: Row | None, operation: str) -> bool:
+    """Whether the line stands in a `while` that does nothing else of the training."""
+    if place is None or not source_of(trace, place["file"]).is_in_while(place["line"]):
+        return False
+    asked = {"file": place["file"], "line": place["line"], "operation": operation}
+    return own_loop(trace, loop, **asked) is not None
+
+
+def _price(trace: Trace, loop: Loop, row: Row, *, looks: bool) -> Price:
+    """All sleeps that keep a pace. Of sleeps between looks, what others do not work meanwhile."""
+    slept_ns = row["wait_ns"]
+    if not looks:
+        return Price(slept_ns, _sure(row["operation"]) * slept_ns, slept_ns)
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_everywhere(trace, SIMULATION),
+    }
+    peers = statement.run(trace, "findings/serialization", **asked).to_dicts()
+    if not peers:
+        return Price(slept_ns / 2, 0.1 * slept_ns, slept_ns)
+    won_ns = max(slept_ns - peers[0]["work_ns"], 0)
+    return Price(won_ns, 0.7 * won_ns, slept_ns)
+
+
+def _sure(operation: str) -> float:
+    """The part of sleeps that surely goes. An environment may sleep where a device takes time."""
+    return 0.1 if group_of(operation) == SIMULATION else 0.9
+
+
+RULE = Rule(_find)

@@ -1,0 +1,26 @@
+"""Statistics for people are computed in each step."""
+
+from __future__ import annotations
+
+from rlscope.analysis.function_rule import of_calls
+
+RULE = of_calls(
+    # Functions whose results nobody learns from, but for rare algorithms.
+    (
+        r".*/numpy/lib/_?function_base(_impl)?\.py:"
+        r"(nan)?(quantile|percentile|median|cov|corrcoef)",
+        r".*/numpy/lib/_?histograms(_impl)?\.py:histogram.*",
+        r".*/scipy/stats/.*",
+        r".*/sklearn/metrics/.*",
+        r".*/torchmetrics/.*",
+        r".*/torch/utils/tensorboard/.*",
+        r".*/tensorboardX/.*",
+        r".*/wandb/.*",
+        r".*/mlflow/.*",
+    ),
+    title="statistics and what shows them take",
+    what="functions of statistics, or of libraries that show them",
+    fix="Compute and log them once in many steps.",
+    no_effect="No effect where the algorithm itself needs them in each step.",
+    part=(0.85, 1.0, 1.0),
+)

@@ -1,0 +1,95 @@
+"""Loops of the program within one operation, around a line or around the lines that lead to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis.operations import OUTSIDE
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.analysis.critical_loop import Loop
+    from rlscope.relations.trace import Trace
+
+# What calls a function for one item after the other.
+_PASSES = frozenset(("accumulate", "filter", "map", "reduce", "starmap"))
+
+
+@dataclass(frozen=True)
+class OwnLoop:
+    """A loop of the program within one operation."""
+
+    first: int
+    """Its lines."""
+    last: int
+    total_ns: float
+    """Time in which its lines are on the stack."""
+
+
+def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) -> OwnLoop | None:
+    """The innermost loop around a line, if its other lines belong to no other operation. The loop
+    of the training itself, in which environments step, is none. Its function may now and then be
+    called in another operation."""
+    place = source_of(trace, file).loop_at(line)
+    if place is None:
+        return None
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    # The loop's own line has the time of what is called in each pass, as all callers have. A loop
+    # of one line has no other.
+    first = place[0] if place[0] == place[1] else place[0] + 1
+    inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
+    own_ns = _by_line(row for row in inside if row["operation"] == operation)
+    others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
+    if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
+        return None
+    total_ns = sum(own_ns.values())
+    if not finding_verdicts.is_of_one_operation(total_ns, sum(others_ns.values())):
+        return None
+    return OwnLoop(*place, total_ns=total_ns)
+
+
+def loop_around(
+    trace: Trace, loop: Loop, *, file: str, line: int, operation: str
+) -> tuple[str, OwnLoop] | None:
+    """The file and the loop of a line, as `own_loop` gives it. If its function has none around it,
+    that of the line that calls the function, and so on."""
+    own = file, line
+    for place in callers(trace, loop, file, line, operation):
+        source = source_of(trace, place[0])
+        if source.loop_at(place[1]) is not None:
+            found = own_loop(trace, loop, file=place[0], line=place[1], operation=operation)
+            return (place[0], found) if found else None
+        if source.calls_any(place[1], _PASSES) and place != own:
+            total_ns = _total_ns(trace, loop, *place, operation)
+            return place[0], OwnLoop(place[1], place[1], total_ns=total_ns)
+    return None
+
+
+def callers(
+    trace: Trace, loop: Loop, file: str, line: int, operation: str
+) -> Iterator[tuple[str, int]]:
+    """A line, the one that calls its function for longest, the one that calls that, and so on."""
+    yield file, line
+    asked = {"file": file, "line": line, "operation": operation}
+    rows = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
+    longest = {row["depth"]: row for row in reversed(rows.to_dicts())}
+    for depth in sorted(longest):
+        yield longest[depth]["file"], longest[depth]["line"]
+
+
+def _total_ns(trace: Trace, loop: Loop, file: str, line: int, operation: str) -> float:
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    of_line = (
+        row for row in rows.to_dicts() if (row["line"], row["operation"]) == (line, operation)
+    )
+    return float(sum(row["total_ns"] for row in of_line))
+
+
+def _by_line(rows: Iterable[Mapping[str, Any]]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for row in rows:
+        found[row["line"]] = found.get(row["line"], 0) + row["total_ns"]
+    return found

@@ -1,0 +1,91 @@
+"""Advice on threads beside the loop, which hold the interpreter or a lock."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from support.files.loop_rows import FILE, Time, found, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis.findings import thread_wait
+from rlscope.analysis.source_code import Source
+from rlscope.analysis.thread_code import line_in_thread
+
+GIL = {"kind": "gil", "function": "the interpreter"}
+LOCK = {"kind": "lock", "function": "_thread.lock.__enter__"}
+TARGET = """\
+import threading
+
+def watch():
+    seen = []
+    while True:
+        seen.sort()
+
+def train():
+    threading.Thread(target=watch).start()
+"""
+
+
+def waits(*, text: str = "", reason: str = "thread", count: int = 500, **wait):
+    """3 s in two operations."""
+    operations = ("update", "inference")
+    ns = 3 * SECOND // 2
+    each = {"process_id": 0, "thread_id": 0, "count": count // 2, "duration_ns": ns, "self_ns": ns}
+    state = {"process_id": 0, "stage": "loop", "layer": "wait", "duration_ns": ns}
+    return loop_rows(
+        *(Time(operation, "wait", ns, 9) for operation in operations),
+        text=text,
+        thread=[
+            {"process_id": 0, "thread_id": 0, "start_ns": 0},
+            {"process_id": 0, "thread_id": 1, "start_ns": 5},
+        ],
+        wait=[{**each, **wait, "operation": operation} for operation in operations],
+        idle=[{**state, "reason": reason, "operation": operation} for operation in operations],
+    )
+
+
+@pytest.mark.parametrize(("wait", "part"), [(GIL, 1), (LOCK, 0.9)])
+def test_a_thread_that_holds_what_the_loop_needs_is_named_where_it_works(wait, part):
+    (finding,) = found(thread_wait.RULE, waits(text=TARGET, **wait))
+    assert (finding.file, finding.line) == (FILE, 6)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(part * 3 * SECOND)
+
+
+def test_where_the_text_says_nothing_of_threads_the_line_that_waits_is_named():
+    (finding,) = found(thread_wait.RULE, waits(**GIL))
+    assert (finding.file, finding.line) == (FILE, 9)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {**GIL, "count": 20_000},  # a thread that writes needs it briefly
+        {**GIL, "thread_id": 1},  # the thread waits for the loop
+        {**GIL, "reason": "disk"},  # a thread waits for it, and the loop for a disk
+        {"kind": "lock", "function": "_thread.lock.acquire"},  # an event, or a queue
+        {"kind": "queue", "function": "_queue.SimpleQueue.get"},
+    ],
+)
+def test_other_waits_are_for_no_holder(silent):
+    assert found(thread_wait.RULE, waits(text=TARGET, **silent)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (TARGET, 6),
+        ("class Watch(threading.Thread):\n    def run(self):\n        self.work()\n", 3),
+        ("def work():\n    pass\npool.submit(work, 1)\n", 2),
+        ("from there import work\nThread(target=work).start()\n", 2),
+        ("class Runner(Base):\n    def run(self):\n        self.work()\n", None),
+        ("this is no Python", None),
+    ],
+)
+def test_the_line_that_a_thread_runs_is_read_from_the_text(text, line):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        tree = None
+    assert line_in_thread(Source(tree)) == line
