@@ -31,8 +31,8 @@ def of_calls(
 ) -> Rule:
     """`functions`: those of `of_functions`. `title` has the share of the loop put behind it, and
     `what` says in which functions readings lie. `part`: what the fix wins of their time.
-    `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the fix also wins what
-    Python itself does in the lines that call them."""
+    `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the fix
+    also wins what Python itself does in the lines that call them."""
 
     def find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         pid = loop.process_id
