@@ -64,6 +64,8 @@ _OUTLIER = 20
 # where the thread computes in Python. The interpreter asks it to give way after 5 ms.
 _WAITING_LOOP = 0.05
 _THREAD_WORKS_NS = 500_000
+# How long making a tensor takes at least that reads many numbers.
+_LONG_CONVERSION_NS = 100_000
 # Conversions of single values in an iteration that are many.
 _MANY_CONVERSIONS = 16
 # Launches of kernels in an iteration that a graph would be worth, the share of them that find the
@@ -231,6 +233,11 @@ def is_outlier(row: Row) -> bool:
 def is_conversion_frequent(calls: int, iterations: int) -> bool:
     """Whether values are converted one by one, again and again."""
     return bool(iterations) and calls >= _MANY_CONVERSIONS * iterations
+
+
+def are_conversions_long(took_ns: float, calls: int) -> bool:
+    """Whether conversions read many numbers each."""
+    return took_ns >= _LONG_CONVERSION_NS * max(calls, 1)
 
 
 FEWEST_GENERATED = 32

@@ -327,7 +327,9 @@ def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
 
 def _is_over_names(loop: ast.AST) -> bool:
     """Whether a comprehension goes through what is written there, or through the keys of what it
-    looks up."""
+    looks up. A dictionary that is made of another one, as of whole columns, does so, too."""
+    if isinstance(loop, ast.DictComp):
+        return True
     over = [part.iter for part in getattr(loop, "generators", ())]
     looked_up = {ast.unparse(n.value) for n in ast.walk(loop) if isinstance(n, ast.Subscript)}
     return any(

@@ -176,6 +176,9 @@ def watch_imports(
 def has_learned() -> bool:
     """Whether an optimizer has made a step in this process, or what it was forked from."""
 
+def called_networks() -> int:
+    """How many outermost forwards this process has made, with those of what it was forked from."""
+
 def count_tokens(count: Callable[..., int], /) -> None:
     """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation."""
 

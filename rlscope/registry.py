@@ -108,6 +108,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "garbage_collection": "rlscope.analysis.findings.garbage_collection:RULE",
         "many_threads": "rlscope.analysis.findings.many_threads:RULE",
         "needless_gradients": "rlscope.analysis.findings.needless_gradients:RULE",
+        "nested_lists": "rlscope.analysis.findings.nested_lists:RULE",
         "object_copies": "rlscope.analysis.findings.object_copies:RULE",
         "optimizer_loop": "rlscope.analysis.findings.optimizer_loop:RULE",
         "outside_environment": "rlscope.analysis.findings.outside_environment:RULE",

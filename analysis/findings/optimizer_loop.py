@@ -66,6 +66,7 @@ def _experiment(trace: Trace, loop: Loop, optimizer: str, found: FunctionTime) -
         "findings/repeated_call",
         process_id=loop.process_id,
         operations=[found.operation],
+        apart=[],
     ).to_dicts()
     for row in rows:
         if row["function"].endswith(_ONCE) and row["calls"] >= row["entries"]:

@@ -13,7 +13,7 @@ from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.own_loops import callers, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
-from rlscope.relations.groups import LEARNING, SIMULATION, group_of
+from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -33,7 +33,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if place is None:
         yield from _between_steps(trace, loop, found)
         return
-    asked = {"process_id": loop.process_id, "operations": [found.operation]}
+    asked = _asked(trace, loop, found)
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     calls = _calls_in_a_row(rows)
     if not finding_verdicts.is_called_in_a_row(calls):
@@ -60,7 +60,7 @@ def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Fi
     place = _asking_line(trace, loop, found)
     if place is None:
         return
-    asked = {"process_id": loop.process_id, "operations": [found.operation]}
+    asked = _asked(trace, loop, found)
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     if not rows:
         return
@@ -77,6 +77,15 @@ def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Fi
         file=place[0],
         line=place[1],
     )
+
+
+def _asked(trace: Trace, loop: Loop, found: FunctionTime) -> dict[str, Any]:
+    apart = [
+        path
+        for group in (EVALUATION, SIMULATION)
+        for path in groups.paths_in(trace, loop.process_id, group)
+    ]
+    return {"process_id": loop.process_id, "operations": [found.operation], "apart": apart}
 
 
 def _asking_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
@@ -124,8 +133,11 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
 
 
 def _calls_in_a_row(rows: Sequence[Mapping[str, Any]]) -> float:
-    """How often an entry calls the network: as often as all functions are called, but for those of
-    a tenth of the time. A network has many layers, and converts its result once."""
+    """How often an entry calls the network. Where the run does not say how many forwards there
+    were: as often as all functions are called, but for those of a tenth of the time. A network has
+    many layers, and converts its result once."""
+    if rows and rows[0]["passes"] is not None:
+        return float(rows[0]["passes"] / max(rows[0]["entries"], 1))
     rest_ns = _CALLED_LESS * sum(row["duration_ns"] for row in rows)
     often = sorted((row["calls"] / max(row["entries"], 1), row["duration_ns"]) for row in rows)
     for calls, duration_ns in often:

@@ -4,6 +4,7 @@ new item."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
@@ -11,6 +12,7 @@ from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
 from rlscope.relations.groups import SIMULATION
 
@@ -28,6 +30,15 @@ _READS = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What a line does with a whole container, by which function, and how that shows."""
+
+    function: str
+    what: str
+    why: str
+
+
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     steps = _steps(trace, loop)
     asked = {"process_id": loop.process_id, "operations": []}
@@ -41,15 +52,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         said = _said(source_of(trace, file), line, each_ns=time.saving_ns / steps)
         if said is not None:
+            operation = str(rows[0]["operation"])
+            time = _without_others(trace, loop, time, said.function, operation)
+            if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
+                continue
             yield Finding(
-                title=f"{said[0]}, for {share(time.saving_ns, loop.loop_ns)} of the loop",
-                evidence=f"The line takes {duration(time.saving_ns)}: {said[1]}.",
+                title=f"{said.what}, for {share(time.saving_ns, loop.loop_ns)} of the loop",
+                evidence=f"It takes {duration(time.saving_ns)}: {said.why}.",
                 evidence_sql=statement.shown(_STATEMENT, **asked),
                 fix="Make room once, and write new rows over the oldest ones. Keep a sum or a mean "
                 "up to date with each new item.",
                 no_effect="Little effect where the buffer is small.",
                 price=time.part(0.85, 0.95, 1.0),
-                operation=str(rows[0]["operation"]),
+                operation=operation,
                 file=file,
                 line=line,
             )
@@ -62,14 +77,26 @@ def _steps(trace: Trace, loop: Loop) -> int:
     return int(max(row["steps"], 1))
 
 
-def _said(source: Source, line: int, each_ns: float) -> tuple[str, str] | None:
-    """What a line does with a whole container, for so long in each step, and how that shows."""
+def _without_others(trace: Trace, loop: Loop, line: Price, function: str, operation: str) -> Price:
+    """A line may do more than its copy: no more than all calls of the function take, if it is one
+    of a framework."""
+    asked = {"process_id": loop.process_id, "called": function, "operation": operation}
+    (row,) = statement.run(trace, "findings/native_time", **asked).to_dicts()
+    if row["self_ns"] is None or row["self_ns"] >= line.saving_ns:
+        return line
+    return line.times(row["self_ns"] / line.saving_ns)
+
+
+def _said(source: Source, line: int, each_ns: float) -> _Said | None:
+    """What a line does with a whole container, for so long in each step."""
     copier = source.copies_itself(line, _COPIES)
     if copier is not None:
-        return f"{copier} copies a whole buffer", "its result replaces one of its own arguments"
+        why = "its result replaces one of its own arguments"
+        return _Said(copier, f"{copier} copies a whole buffer", why)
     reader = source.goes_through_kept(line, _READS)
     if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
-        return (
+        return _Said(
+            reader,
             f"{reader} goes through a whole container again and again",
             "the container is kept from step to step, and gets one item after the other",
         )

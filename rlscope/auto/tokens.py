@@ -1,4 +1,5 @@
-"""How many tokens a program's models wrote: noted in the metadata at the end of the process.
+"""How often a program calls its networks, and how many tokens its models wrote: noted in the
+metadata at the end of the process.
 
 Forwards that write a token each are counted in C++ (csrc/python/runtime_module/token_count.h). What
 a library's own generation wrote is told by what it returns.
@@ -12,6 +13,9 @@ from rlscope.recorder import runtime
 
 METADATA = "rlscope.tokens"
 """Key of the note, JSON: [tokens, generations]."""
+FORWARDS = "rlscope.forwards"
+"""Key of the note, JSON: how many outermost forwards there were, but for those inside steps of an
+environment and of what a library does apart."""
 
 
 def watch() -> None:
@@ -24,6 +28,9 @@ def watch() -> None:
 
 def note() -> None:
     """Puts what is known into the metadata."""
+    called = runtime.called_networks()
+    if called > 0:
+        runtime.metadata(FORWARDS, json.dumps(called))
     written = runtime.written_tokens()
     if written[1] > 0:
         runtime.metadata(METADATA, json.dumps(written))

@@ -239,6 +239,23 @@ def test_other_copies_are_not(line):
     assert found(whole_copy.RULE, copying(line)) == []
 
 
+@pytest.mark.parametrize(("copied_ns", "saving_ns"), [(SECOND, SECOND), (9 * SECOND, 3 * SECOND)])
+def test_what_else_a_line_calls_goes_on(copied_ns, saving_ns):
+    """As the sample of the item that is added."""
+    call = {"process_id": 0, "operation": "replay", "layer": "framework", "calls": 100}
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 1),
+        text="texts = torch.cat([texts, policy.sample(texts)])\n",
+        native_call=[
+            {**call, "function": "torch:cat", "self_ns": copied_ns},
+            {**call, "function": "torch:concat", "self_ns": SECOND},
+        ],
+    )
+    (finding,) = found(whole_copy.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * saving_ns)
+
+
 def test_a_small_buffer_is_not_worth_a_word():
     line = "seen = np.append(seen, value)"
     assert found(whole_copy.RULE, copying(line, SECOND // 10)) == []
@@ -330,6 +347,7 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
         ("return memory[rows]", []),
         ("return [torch.from_numpy(memory[name][rows]) for name in 'sarn']", []),
         ("return {name: memory[name][rows] for name in memory}", []),
+        ("return {name: tensor(column) for name, column in columns.items()}", []),
         ("return [memory[place][field] for place in places]", [3]),
         ("return sorted(drawn, key=lambda each: each.priority)", [3]),
         ("return rng.choice(drawn, 32, p=chances)", [3]),

@@ -45,6 +45,27 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
 
 
+@pytest.mark.parametrize(("forwards", "in_a_row"), [(10_000, 8), (1250, 1)])
+def test_the_run_says_how_often_its_networks_are_called(forwards, in_a_row):
+    """A network of eight layers, once in an entry, looks like one of one layer eight times. A fifth
+    of all calls learn, and evaluations are none of them."""
+    linear = [
+        calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND),
+        calls("backprop", "torch._C._nn:linear", 2000, SECOND),
+        calls("evaluation", "torch._C._nn:linear", 9000, SECOND),
+    ]
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        Time("evaluation", "framework", SECOND, 7),
+        entries={"inference": 1000},
+        text=ACTING,
+        native_call=linear,
+        metadata=[{"process_id": 0, "key": "rlscope.forwards", "value": str(forwards)}],
+    )
+    titles = [each.title for each in found(single_inference.RULE, trace)]
+    assert titles == ["inference calls the network 8 times in a row"] * (in_a_row == 8)
+
+
 def test_the_conversion_before_a_forward_is_no_entry_of_its_own():
     instances = [
         {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}

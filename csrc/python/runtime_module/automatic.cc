@@ -164,6 +164,11 @@ PyObject* AskGradientsOf(PyObject*, PyObject* path) {
 // has_learned(): whether the process has made an update.
 PyObject* HasLearned(PyObject*, PyObject*) { return PyBool_FromLong(CountedSteps() != 0); }
 
+// called_networks(): how many F there were.
+PyObject* CalledNetworks(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(CountedForwards());
+}
+
 PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -179,6 +184,7 @@ PyMethodDef module_functions[] = {
     {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
     {"ask_gradients", AskGradientsOf, METH_O, nullptr},
     {"has_learned", HasLearned, METH_NOARGS, nullptr},
+    {"called_networks", CalledNetworks, METH_NOARGS, nullptr},
     {"count_tokens", CountTokens, METH_O, nullptr},
     {"written_tokens", WrittenTokens, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};

@@ -562,8 +562,9 @@ void StartTracks(ModuleState* state);
 // an automatic one any more.
 void EndTracks();
 
-// Steps of optimizers so far, of all threads.
+// Steps of optimizers and F so far, of all threads. F inside of an S or a V are none.
 uint64_t CountedSteps();
+uint64_t CountedForwards();
 
 // Whether the program has opened an operation of its own.
 bool IsAnnotated();

@@ -17,6 +17,7 @@ __thread Track own_track;
 
 uint64_t explicit_in = 0;
 uint64_t optimizer_steps = 0;
+uint64_t outermost_forwards = 0;
 bool has_environment = false;
 
 // ---- what every event does ----------------------------------------------------------------------
@@ -126,6 +127,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   ++calls_;
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
+  __atomic_fetch_add(&outermost_forwards, 1, __ATOMIC_RELAXED);
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
@@ -340,6 +342,8 @@ void Track::End() {
 // ---- of the process -----------------------------------------------------------------------------
 
 void StartTracks(ModuleState* state) { track_phases = state; }
+
+uint64_t CountedForwards() { return __atomic_load_n(&outermost_forwards, __ATOMIC_RELAXED); }
 
 uint64_t CountedSteps() { return __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED); }
 

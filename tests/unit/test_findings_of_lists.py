@@ -1,0 +1,51 @@
+"""Advice on tensors that are made of lists."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis.findings import nested_lists
+
+STATES = "states = []\nfor step in range(9):\n    states.append(env.step(0))\n\n"
+
+
+def lists(text: str, count: int = 2000):
+    return loop_rows(
+        Time("inference", "framework", 3 * SECOND, 5),
+        text=STATES + text + "\n",
+        native_call=[calls("inference", "torch:tensor", count, 2 * SECOND)],
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "batch = torch.tensor(states)",
+        "batch = torch.tensor([state.values for state in states])",
+        "batch = torch.FloatTensor(list(states))",
+        "batch = torch.tensor(rows)\nrows, ends = states, []",
+        "batch = torch.as_tensor(states,\n    dtype=torch.float32)",
+        "rows, ends = zip(*states); batch = torch.tensor(rows)",
+    ],
+)
+def test_tensors_of_long_lists_are_named(text: str):
+    (finding,) = found(nested_lists.RULE, lists(text))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 5, "inference")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.85 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("batch = torch.tensor(states)", 100_000),  # a few numbers each
+        ("batch = torch.tensor(np.array(states))", 2000),
+        ("batch = torch.tensor(batch)", 2000),  # nobody knows of what
+        ("batch = torch.tensor(rows)\nrows = np.stack(states)", 2000),
+        ("states = np.array(states)\nbatch = torch.tensor(states)", 2000),
+    ],
+)
+def test_other_tensors_are_not(text: str, count: int):
+    assert found(nested_lists.RULE, lists(text, count)) == []
