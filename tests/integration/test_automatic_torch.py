@@ -309,17 +309,13 @@ def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
 
 
 def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
-    """Losses to the last bit, compilers, scripts, pickles: see torch_habits.py."""
+    """Losses to the last bit, compilers, scripts, pickles: see torch_habits.py. Code of
+    TorchInductor is compared in test_torch_unchanged.py."""
     from rlscope import _runtime
     from rlscope.record.profile import prepare_directory, traced_environment
 
     program = [sys.executable, str(ROOT / "tests" / "support" / "process" / "torch_habits.py")]
-    # TorchInductor compiles in this process, and tries no vector instructions out before.
-    environ = environment(
-        TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"),
-        TORCHINDUCTOR_COMPILE_THREADS="1",
-        TORCHINDUCTOR_VEC_ISA_OK="1",
-    )
+    environ = environment()
     drainer = _runtime.Drainer(prepare_directory(directory))
     drainer.start()
     try:
