@@ -31,8 +31,8 @@ class Relations:
         rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
         self._database = Database()
         self._answers: dict[str, Table] = {}
+        self._database.create(*store.relations().values())
         for name, relation in store.relations().items():
-            self._database.create(relation)
             given = rows.pop(name, [])
             if given:
                 names = [column.name for column in relation.columns]
