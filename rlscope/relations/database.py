@@ -21,11 +21,11 @@ from typing import Any
 import duckdb
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
-from sqlalchemy.schema import CreateTable
 
 from rlscope import _trace
 from rlscope.errors import QueryError
 from rlscope.relations import numpy_columns, statements
+from rlscope.relations.declarations import declaration
 from rlscope.relations.failures import REMEDY, failures, interrupts
 from rlscope.relations.workspace import Workspace, quoted
 from rlscope.rundir import regular_files
@@ -264,11 +264,14 @@ class Database:
         if not files:
             self.create(relation)
             return
-        # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
-        rows = self._duckdb.read_parquet([str(file) for file in files], hive_partitioning=False)
         self._files.extend(files)
         names = ", ".join(quoted(column.name) for column in relation.columns)
-        rows.project(names).create_view(relation.name)
+        paths = ", ".join(_literal(str(file)) for file in files)
+        # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
+        self._duckdb.execute(
+            f"CREATE VIEW {quoted(relation.name)} AS SELECT {names}"
+            f" FROM read_parquet([{paths}], hive_partitioning = false)"
+        )
 
     def add_runs(self, directories: Mapping[str, str]) -> None:
         """Makes the table that the views over several runs join: files, and whose they are."""
@@ -308,9 +311,9 @@ class Database:
             f" JOIN {_RUNS}.run AS run ON run.run_id = part.run_id"
         )
 
-    def create(self, relation: sa.Table) -> None:
-        """Makes `relation` an empty table in memory."""
-        self._duckdb.execute(str(CreateTable(relation).compile(self.engine)))
+    def create(self, *relations: sa.Table) -> None:
+        """Makes relations empty tables in memory."""
+        self._duckdb.execute(";".join(declaration(each, self.engine.dialect) for each in relations))
 
     def drop(self, relations: Iterable[sa.Table]) -> None:
         """Undoes `view` and `create` for those of the relations that are there."""

@@ -3,6 +3,7 @@ their own loops call is found, as often as they call it."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -138,14 +139,6 @@ _LIBRARIES = {
 }
 
 
-@pytest.mark.parametrize("library", _LIBRARIES)
-def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
-    need(library)
-    script, expected = _LIBRARIES[library]
-    record(directory, _BEGIN + script, timeout=300)
-    assert _instances(directory) == expected
-
-
 _SLOW_CONVERSION = """
 import time
 import gymnasium
@@ -163,13 +156,60 @@ for _ in range(4):
     observation, *_ = env.step(action)
 """
 
+# What needs PyTorch: forks of one program, which imports it for all.
+_FORKED = {
+    "stable_baselines3": _STABLE_BASELINES3,
+    "torchrl": _TORCHRL,
+    "a slow conversion": _SLOW_CONVERSION,
+}
+_FORKS = """
+import os, sys, torch
+for text in {texts!r}:
+    child = os.fork()
+    if child == 0:
+        exec(text, globals())
+        sys.exit()
+    print("child", child)
+    assert os.waitpid(child, 0)[1] == 0
+"""
 
-def test_what_stable_baselines3_makes_of_an_observation_is_inference(directory: str) -> None:
-    need("stable_baselines3")
-    record(directory, _BEGIN + _SLOW_CONVERSION, timeout=300)
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, int]]:
+    """The trace of _FORKED, and the process of each."""
+    directory = str(tmp_path_factory.mktemp("forked") / "run")
+    program = _BEGIN + _FORKS.format(texts=[*_FORKED.values()])
+    said = record(directory, program, timeout=300).output
+    pids = map(int, re.findall(r"^child (\d+)$", said, re.MULTILINE))
+    return directory, dict(zip(_FORKED, pids, strict=True))
+
+
+@pytest.mark.parametrize("library", _LIBRARIES)
+def test_what_a_library_calls_is_found(
+    request: pytest.FixtureRequest, tmp_path: Path, library: str
+) -> None:
+    need(library)
+    script, expected = _LIBRARIES[library]
+    if library in _FORKED:
+        need(*_FORKED.keys() & _LIBRARIES.keys())
+        directory, pids = request.getfixturevalue("forked")
+        pid = pids[library]
+    else:
+        directory, pid = str(tmp_path / "run"), None
+        record(directory, _BEGIN + script, timeout=300)
+    assert _instances(directory, pid) == expected
+
+
+def test_what_stable_baselines3_makes_of_an_observation_is_inference(
+    request: pytest.FixtureRequest,
+) -> None:
+    need(*_FORKED.keys() & _LIBRARIES.keys())
+    directory, pids = request.getfixturevalue("forked")
     with load(directory) as trace:
         ((inference_ns,),) = trace.sql(
-            "SELECT SUM(duration_ns) FROM breakdown WHERE operation = 'inference'"
+            "SELECT SUM(duration_ns) FROM breakdown JOIN process USING (process_id)"
+            " WHERE operation = 'inference' AND os_pid = $pid",
+            {"pid": pids["a slow conversion"]},
         )
     assert inference_ns > 4 * 50e6
 
@@ -217,11 +257,13 @@ def test_rllib_acts_in_one_process_and_learns_in_another(
     assert 200 <= worker["inference"] / 2 <= worker["simulation"] <= 200 * 1.2
 
 
-def _instances(directory: str) -> dict[str, int]:
-    """Entries into automatic operations, by name."""
+def _instances(directory: str, pid: int | None) -> dict[str, int]:
+    """Entries into automatic operations of a process, or of all, by name."""
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT path FROM operation JOIN operation_instance USING (operation_id)"
-            " WHERE source = 'automatic' AND path NOT IN ('import', 'closing')"
+            " JOIN process USING (process_id) WHERE source = 'automatic'"
+            " AND path NOT IN ('import', 'closing') AND ($pid IS NULL OR os_pid = $pid)",
+            {"pid": pid},
         )
         return dict(Counter(rows["path"]))

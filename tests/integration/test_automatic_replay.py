@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from importlib.util import find_spec
 from itertools import groupby
-from typing import Any
 
 import pytest
 from support.process.automatic_programs import ENVIRONMENT, names
@@ -123,40 +123,8 @@ NO_BATCHES = [
 ]
 
 
-def drawn(directory: str, programs: list[str]) -> dict[str, list[str]]:
-    """The operations of each program, which has a thread of its own and begins with a reset."""
-    need("torch")
-    script = "".join(f"in_thread({program!r})\n" for program in programs)
-    recorded = record(directory, ENVIRONMENT + DRAWS + script)
-    found = [names(recorded, thread) for thread in recorded.threads()]
-    tracks = [[name for name in track if name != "import"] for track in found]
-    return dict(zip(programs, filter(None, tracks), strict=True))
-
-
-def test_a_batch_out_of_a_list_is_replay(directory: str) -> None:
-    found = drawn(directory, [BATCH.format(each) for each in BATCHES])
-    once = ["inference", "simulation", *["replay", "backprop"] * 2]
-    for program, track in found.items():
-        merged = [name for name, _ in groupby(track)]  # an import interrupts what it happens in
-        assert merged == ["simulation", *once * 2], program
-
-
-def test_a_draw_without_an_update_is_none(directory: str) -> None:
-    for program, track in drawn(directory, NO_BATCHES).items():
-        assert "replay" not in track, program
-
-
-def test_a_draw_before_a_step_chooses_an_action(directory: str) -> None:
-    # The first one may be a part of the set-up.
-    programs = [f"for _ in range(3): env.step(int({each}))" for each in ACTIONS]
-    acts = ["inference", "simulation"]
-    for program, track in drawn(directory, programs).items():
-        assert track == ["simulation", "simulation", *acts, *acts], program
-
-
-def test_draws_are_what_they_were(directory: str) -> None:
-    need("torch")
-    script = """
+# Whatever takes the place of a function that draws is that function.
+SAME = """
 import inspect, pickle
 plain = random.Random(3)
 assert random.sample(items, 3) == plain.sample(items, 3)
@@ -168,7 +136,42 @@ for function in (random.sample, random.choices, numpy.random.randint, numpy.rand
 fresh = numpy.random.RandomState(3)
 assert (numpy.random.randint(0, 9, size=5) == fresh.randint(0, 9, size=5)).all()
 """
-    record(directory, ENVIRONMENT + DRAWS + script)
+WITH_BATCH = [BATCH.format(each) for each in BATCHES]
+# The first one may be a part of the set-up.
+WITH_ACTION = [f"for _ in range(3): env.step(int({each}))" for each in ACTIONS]
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The operations of each program, which has a thread of its own and begins with a reset."""
+    need("torch")
+    programs = [*WITH_BATCH, *NO_BATCHES, *WITH_ACTION]
+    script = SAME + "".join(f"in_thread({program!r})\n" for program in programs)
+    recorded = record(str(tmp_path_factory.mktemp("drawn") / "run"), ENVIRONMENT + DRAWS + script)
+    found = [names(recorded, thread) for thread in recorded.threads()]
+    tracks = [[name for name in track if name != "import"] for track in found]
+    return dict(zip(programs, filter(None, tracks), strict=True))
+
+
+def test_draws_are_what_they_were_and_a_batch_out_of_a_list_is_replay(
+    drawn: dict[str, list[str]],
+) -> None:
+    once = ["inference", "simulation", *["replay", "backprop"] * 2]
+    for program in WITH_BATCH:
+        # An import interrupts what it happens in.
+        merged = [name for name, _ in groupby(drawn[program])]
+        assert merged == ["simulation", *once * 2], program
+
+
+def test_a_draw_without_an_update_is_none(drawn: dict[str, list[str]]) -> None:
+    for program in NO_BATCHES:
+        assert "replay" not in drawn[program], program
+
+
+def test_a_draw_before_a_step_chooses_an_action(drawn: dict[str, list[str]]) -> None:
+    acts = ["inference", "simulation"]
+    for program in WITH_ACTION:
+        assert drawn[program] == ["simulation", "simulation", *acts, *acts], program
 
 
 def test_a_buffer_inside_another_call_is_a_part_of_that(directory: str) -> None:
@@ -340,7 +343,9 @@ def test_a_buffer_that_is_sent_to_another_process_is_one_there(directory: str) -
     """cloudpickle makes its class without methods at first."""
     need("cloudpickle")
     record(directory, BEGIN + BUFFER + SENDS)
-    assert _counts(directory)["replay"] == 1
+    with load(directory) as trace:
+        rows = trace.sql("SELECT path FROM operation JOIN operation_instance USING (operation_id)")
+        assert list(rows["path"]).count("replay") == 1
 
 
 _STABLE_BASELINES3 = """
@@ -399,16 +404,41 @@ _LIBRARIES = {
 }
 
 
-@pytest.mark.parametrize("library", _LIBRARIES)
-def test_what_libraries_store_and_sample_is_found(directory: str, library: str) -> None:
-    need(library)
-    script, expected = _LIBRARIES[library]
+_FORKS = """
+import os, sys, torch
+for text in {texts!r}:
+    child = os.fork()
+    if child == 0:
+        exec(text, globals())
+        sys.exit()
+    print("child", child)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.fixture(scope="module")
+def replays_of_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """How many operations of a buffer the script of each library has that is installed: they are
+    forks of one program, which imports PyTorch for all."""
+    installed = [name for name in _LIBRARIES if find_spec(name) is not None]
     quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
-    record(directory, quiet + BEGIN + script, timeout=300)
-    assert _counts(directory)["replay"] == expected
-
-
-def _counts(directory: str) -> Counter[Any]:
+    forks = _FORKS.format(texts=[_LIBRARIES[name][0] for name in installed])
+    directory = str(tmp_path_factory.mktemp("libraries") / "run")
+    recorded = record(directory, quiet + BEGIN + forks, timeout=300)
+    pids = [int(pid) for pid in re.findall(r"^child (\d+)$", recorded.output, re.MULTILINE)]
     with load(directory) as trace:
-        rows = trace.sql("SELECT path FROM operation JOIN operation_instance USING (operation_id)")
-        return Counter(rows["path"])
+        rows = trace.sql(
+            "SELECT os_pid, count(*) FROM operation JOIN operation_instance USING (operation_id)"
+            " JOIN process USING (process_id) WHERE path = 'replay' GROUP BY os_pid"
+        )
+        counts = dict(rows)
+    return {name: counts.get(pid, 0) for name, pid in zip(installed, pids, strict=True)}
+
+
+@pytest.mark.parametrize("library", _LIBRARIES)
+def test_what_libraries_store_and_sample_is_found(
+    request: pytest.FixtureRequest, library: str
+) -> None:
+    need(library)
+    _, expected = _LIBRARIES[library]
+    assert request.getfixturevalue("replays_of_libraries")[library] == expected

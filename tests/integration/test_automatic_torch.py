@@ -134,20 +134,20 @@ PROGRAMS = {
 """Each runs in a thread of its own, after a reset of its environment."""
 
 
-def names(recorded: Recorded, thread: int) -> list[str]:
-    row = recorded.process()
+Found = list[tuple[str, float, float]]
+"""Name, start and end of each instance of an automatic operation."""
+
+
+def found_in(recorded: Recorded, process: int, thread: int) -> Found:
+    row = recorded.process(process)
     items = recorded.reader.items(row["index"], thread)
     rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    track = instances(read_track(rows, row["end_ns"], recorded.names()))
-    return [name for name, _, _ in track if name != "import"]
+    track = instances(read_track(rows, row["end_ns"], recorded.names(process)))
+    return [each for each in track if each[0] != "import"]
 
 
-def test_what_calls_of_pytorch_are(directory: str) -> None:
-    script = "".join(f"in_thread({program!r})\n" for program in PROGRAMS)
-    recorded = record(directory, LOOP + script, timeout=300)
-    found = [names(recorded, thread) for thread in recorded.threads()]
-    tracks = [track for track in found if track]
-    assert dict(zip(PROGRAMS, tracks, strict=True)) == PROGRAMS
+def names(found: Found) -> list[str]:
+    return [name for name, _, _ in found]
 
 
 BLOCKS = """
@@ -178,20 +178,6 @@ for _ in range(5):
     env.reset()
 """
 
-
-def test_blocks_count_from_their_entry(directory: str) -> None:
-    """Those entered without a `with`, and compiled functions."""
-    recorded = record(directory, LOOP + BLOCKS, timeout=300)
-    row = recorded.process()
-    items = recorded.reader.items(row["index"], recorded.threads()[0])
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    found = instances(read_track(rows, row["end_ns"]))
-    durations = [end - start for name, start, end in found if name == I]
-    # Compiling interrupts the first call of `choose` before and behind its wait.
-    assert len(durations) == 45 + 2
-    assert sorted(durations)[2] >= 2_000_000
-
-
 OUTPUTS = """
 import time
 import numpy
@@ -206,19 +192,6 @@ for _ in range(20):
     env.step(0)
 """
 
-
-def test_inference_ends_with_the_last_conversion(directory: str) -> None:
-    recorded = record(directory, LOOP + OUTPUTS, timeout=300)
-    row = recorded.process()
-    items = recorded.reader.items(row["index"], recorded.threads()[0])
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    found = [each for each in instances(read_track(rows, row["end_ns"])) if each[0] in (I, S)]
-    assert [name for name, _, _ in found] == [S, *[I, S] * 20]
-    for (_, start, end), (_, step, _) in zip(found[1::2], found[2::2], strict=True):
-        assert end - start >= 2_000_000
-        assert step - end >= 10_000_000
-
-
 SEARCH = """
 for _ in range(3):
     for _ in range(4):
@@ -229,64 +202,15 @@ for _ in range(3):
 """
 
 
-@pytest.mark.parametrize(
-    ("conversion", "chooses"),
-    [
-        ("y.numpy()", True),
-        ("y.tolist()", True),
-        ("y.sum().item()", True),
-        ("int(y.argmax())", True),
-        ("float(y.sum())", True),
-        ("y.sum()", False),
-    ],
-)
-def test_what_a_program_without_an_environment_converts_was_inference(
-    directory: str, conversion: str, chooses: bool
-) -> None:
-    recorded = record(directory, LOOP + SEARCH.format(conversion=conversion), timeout=300)
-    found = [name for name in names(recorded, recorded.threads()[0]) if name in (I, B)]
-    # Of four forwards in a row, the first two belong together.
-    assert found.count(I) == (4 + 3 + 3 if chooses else 0)
-    assert found.count(B) >= 3
-
-
-def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
-    before = LOOP.replace("rlscope.auto.begin()", "") + "learn(agent(x).sum())\n"
-    recorded = record(
-        directory, before + "rlscope.auto.begin()\nlearn(agent(x).sum())\nenv.reset()"
-    )
-    assert names(recorded, recorded.threads()[0]) == [B, S]
-
-
-def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
-    """Losses to the last bit, compilers, scripts, pickles: see torch_habits.py."""
-    from rlscope import _runtime
-    from rlscope.record.profile import prepare_directory, traced_environment
-
-    program = [sys.executable, str(ROOT / "tests" / "support" / "process" / "torch_habits.py")]
-    # TorchInductor compiles in this process, and tries no vector instructions out before.
-    environ = environment(
-        TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"),
-        TORCHINDUCTOR_COMPILE_THREADS="1",
-        TORCHINDUCTOR_VEC_ISA_OK="1",
-    )
-    drainer = _runtime.Drainer(prepare_directory(directory))
-    drainer.start()
-    try:
-        recorded = {**environ, **traced_environment(directory, environ)}
-        watched = subprocess.run(
-            [*program, "--auto"], env=recorded, capture_output=True, text=True, check=False
-        )
-    finally:
-        drainer.stop()
-    alone = subprocess.run(program, env=environ, capture_output=True, text=True, check=False)
-    assert alone.returncode == 0, alone.stderr
-    assert watched.returncode == 0, watched.stderr
-    assert watched.stdout.splitlines() == alone.stdout.splitlines()
-    trace = read(directory)
-    kinds = trace.reader.items(trace.process()["index"], trace.threads()[0])["kind"]
-    assert (kinds == 20).sum() > 100
-
+CONVERSIONS = {
+    "y.numpy()": True,
+    "y.tolist()": True,
+    "y.sum().item()": True,
+    "int(y.argmax())": True,
+    "float(y.sum())": True,
+    "y.sum()": False,
+}
+"""Each with whether it makes the forward before it inference."""
 
 ODD = """
 read = []
@@ -307,7 +231,104 @@ agent(x).sum().backward()
 assert read == [], read
 """
 
+CHILDREN = {
+    "calls": "".join(f"in_thread({program!r})\n" for program in PROGRAMS),
+    "blocks": BLOCKS,
+    "outputs": OUTPUTS,
+    "odd": ODD,
+    **{each: SEARCH.format(conversion=each) for each in CONVERSIONS},
+}
+FORKS = """
+import os
+for text in {texts!r}:
+    child = os.fork()
+    if child == 0:
+        exec(text, globals())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
 
-def test_no_code_of_what_a_module_is_given_or_returns_runs(directory: str) -> None:
-    recorded = record(directory, LOOP + ODD, timeout=120)
-    assert recorded.threads()
+
+@pytest.fixture(scope="module")
+def children(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Found]]:
+    """What each thread of each of CHILDREN has: they are forks of one process, which imports
+    PyTorch for all."""
+    directory = str(tmp_path_factory.mktemp("children") / "run")
+    program = LOOP + FORKS.format(texts=list(CHILDREN.values()))
+    recorded = record(directory, program, timeout=600)
+    return {
+        name: [found_in(recorded, number, thread) for thread in recorded.threads(number)]
+        for number, name in enumerate(CHILDREN, 1)
+    }
+
+
+def test_what_calls_of_pytorch_are(children: dict[str, list[Found]]) -> None:
+    tracks = [names(found) for found in children["calls"] if found]
+    assert dict(zip(PROGRAMS, tracks, strict=True)) == PROGRAMS
+
+
+def test_blocks_count_from_their_entry(children: dict[str, list[Found]]) -> None:
+    """Those entered without a `with`, and compiled functions."""
+    durations = [end - start for name, start, end in children["blocks"][0] if name == I]
+    # Compiling interrupts the first call of `choose` before and behind its wait.
+    assert len(durations) == 45 + 2
+    assert sorted(durations)[2] >= 2_000_000
+
+
+def test_inference_ends_with_the_last_conversion(children: dict[str, list[Found]]) -> None:
+    found = [each for each in children["outputs"][0] if each[0] in (I, S)]
+    assert names(found) == [S, *[I, S] * 20]
+    for (_, start, end), (_, step, _) in zip(found[1::2], found[2::2], strict=True):
+        assert end - start >= 2_000_000
+        assert step - end >= 10_000_000
+
+
+@pytest.mark.parametrize("conversion", CONVERSIONS)
+def test_what_a_program_without_an_environment_converts_was_inference(
+    children: dict[str, list[Found]], conversion: str
+) -> None:
+    found = names(children[conversion][0])
+    # Of four forwards in a row, the first two belong together.
+    assert found.count(I) == (4 + 3 + 3 if CONVERSIONS[conversion] else 0)
+    assert found.count(B) >= 3
+
+
+def test_no_code_of_what_a_module_is_given_or_returns_runs(
+    children: dict[str, list[Found]],
+) -> None:
+    """The child says so itself."""
+    assert B in names(children["odd"][0])
+
+
+def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
+    before = LOOP.replace("rlscope.auto.begin()", "") + "learn(agent(x).sum())\n"
+    recorded = record(
+        directory, before + "rlscope.auto.begin()\nlearn(agent(x).sum())\nenv.reset()"
+    )
+    assert names(found_in(recorded, 0, recorded.threads()[0])) == [B, S]
+
+
+def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
+    """Losses to the last bit, compilers, scripts, pickles: see torch_habits.py. Code of
+    TorchInductor is compared in test_torch_unchanged.py."""
+    from rlscope import _runtime
+    from rlscope.record.profile import prepare_directory, traced_environment
+
+    program = [sys.executable, str(ROOT / "tests" / "support" / "process" / "torch_habits.py")]
+    environ = environment()
+    drainer = _runtime.Drainer(prepare_directory(directory))
+    drainer.start()
+    try:
+        recorded = {**environ, **traced_environment(directory, environ)}
+        watched = subprocess.run(
+            [*program, "--auto"], env=recorded, capture_output=True, text=True, check=False
+        )
+    finally:
+        drainer.stop()
+    alone = subprocess.run(program, env=environ, capture_output=True, text=True, check=False)
+    assert alone.returncode == 0, alone.stderr
+    assert watched.returncode == 0, watched.stderr
+    assert watched.stdout.splitlines() == alone.stdout.splitlines()
+    trace = read(directory)
+    kinds = trace.reader.items(trace.process()["index"], trace.threads()[0])["kind"]
+    assert (kinds == 20).sum() > 100

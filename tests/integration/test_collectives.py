@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.process.traced_python import TracedPython
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope.opening import load
 
@@ -24,9 +24,15 @@ import torch
 import torch.distributed as dist
 from multiprocessing import get_context
 
-def rank(number, store, how):
+def rank(number, store):
     dist.init_process_group("gloo", init_method="file://" + store, rank=number, world_size=2)
     torch.set_num_threads(1)
+    found = {{how: meet(number, how) for how in ("backward", "collective")}}
+    with open(f"{{store}}.{{number}}", "w") as file:
+        json.dump([os.getpid(), found], file)
+    dist.destroy_process_group()
+
+def meet(number, how):
     model = torch.nn.Linear(4, 4)
     if how == "backward":
         model = torch.nn.parallel.DistributedDataParallel(model)
@@ -42,12 +48,10 @@ def rank(number, store, how):
         else:
             dist.all_reduce(model.weight.grad)
         spent += time.monotonic_ns() - begins[-1]
-    with open(f"{{store}}.{{number}}", "w") as file:
-        json.dump([os.getpid(), begins, spent], file)
-    dist.destroy_process_group()
+    return begins, spent
 
 if __name__ == "__main__":
-    ranks = [get_context("spawn").Process(target=rank, args=(n, *sys.argv[1:3])) for n in range(2)]
+    ranks = [get_context("spawn").Process(target=rank, args=(n, sys.argv[1])) for n in range(2)]
     for each in ranks:
         each.start()
     for each in ranks:
@@ -56,20 +60,27 @@ if __name__ == "__main__":
 """
 
 
+@pytest.fixture(scope="module")
+def met(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
+    """The trace of two ranks, and what each said of its meetings."""
+    folder = tmp_path_factory.mktemp("met")
+    directory, store = str(folder / "run"), str(folder / "store")
+    options = {"env": untraced_environment(), "timeout": 180}
+    traced.record(directory, folder / "ranks.py", _PROGRAM, store, **options)
+    return directory, [json.loads(Path(f"{store}.{n}").read_text()) for n in range(2)]
+
+
 @pytest.mark.parametrize("how", ["backward", "collective"])
-def test_a_rank_waits_for_the_one_that_comes_late(
-    traced: TracedPython, directory: str, tmp_path: Path, how: str
-) -> None:
-    store = str(tmp_path / "store")
-    traced.record(directory, tmp_path / "ranks.py", _PROGRAM, store, how, timeout=180)
+def test_a_rank_waits_for_the_one_that_comes_late(met: tuple[str, list[Any]], how: str) -> None:
+    directory, said = met
     with load(directory) as trace:
         rows: list[dict[str, Any]] = trace.sql(
             "SELECT collective.*, os_pid FROM collective"
             " JOIN process USING (process_id) WHERE collective.name = $how",
             {"how": how},
         ).to_dicts()
-    said = [json.loads(Path(f"{store}.{number}").read_text()) for number in range(2)]
-    pids, begins, spent = zip(*said, strict=True)
+    pids = [pid for pid, _ in said]
+    begins, spent = zip(*(found[how] for _, found in said), strict=True)
     rows.sort(key=lambda row: pids.index(row["os_pid"]))
     early, late = rows
     assert [row["meetings"] for row in rows] == [_MEETINGS] * 2

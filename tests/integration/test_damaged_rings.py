@@ -1,4 +1,4 @@
-"""Rings of a killed run, damaged a word at a time: the trace is read, the damage is a loss.
+"""Rings of a killed run, a word of each process damaged: the trace is read, the damage is a loss.
 
 tests/fuzz/rings_replay.cc damages every byte, and looks at what is read; here the relations are
 made of it.
@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -49,10 +49,22 @@ PAGES = {
 TRACE_RINGS = 104
 
 
+PROCESSES = max(len(PAGES["*.process"]), len(PAGES["*.ring"]))
+
+
 @pytest.fixture(scope="module")
 def killed_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of a run that was killed, program first: its rings hold all there is."""
-    folder = tmp_path_factory.mktemp("killed")
+    return kill(tmp_path_factory.mktemp("killed"), processes=1)
+
+
+@pytest.fixture(scope="module")
+def killed_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of a run with a process for each word of their pages."""
+    return kill(tmp_path_factory.mktemp("processes"), processes=PROCESSES)
+
+
+def kill(folder: Path, processes: int) -> Path:
     directory = folder / "run"
     (directory / "rings").mkdir(parents=True)
     pipe = subprocess.PIPE
@@ -61,10 +73,12 @@ def killed_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert wrapper.stdout.readline() == b"drains\n"
         wrapper.send_signal(signal.SIGSTOP)
         program = [compile_program(folder, PROGRAM)]
-        with subprocess.Popen(program, env=traced_environment(directory), stdout=pipe) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"recorded\n"
-            process.kill()
+        environ = traced_environment(directory)
+        for _ in range(processes):
+            with subprocess.Popen(program, env=environ, stdout=pipe) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"recorded\n"
+                process.kill()
         wrapper.kill()
     forget_folder(directory)
     return directory
@@ -81,46 +95,61 @@ def forget_folder(directory: Path) -> None:
     control.write_bytes(content[:TRACE_RINGS].ljust(len(content), b"\0"))
 
 
-def copies(
-    run: Path, folder: Path, pattern: str, offsets: Iterable[int]
-) -> Iterator[tuple[int, Path]]:
-    """The run with one word of a file of its rings turned over."""
-    for offset in offsets:
-        root = folder / f"{pattern.strip('*.')}-{offset}"
-        shutil.copytree(run, root, ignore=shutil.ignore_patterns("tables"))
-        (damaged,) = (root / "rings").glob(pattern)
-        content = bytearray(damaged.read_bytes())
-        content[offset : offset + 8] = bytes(byte ^ 0xFF for byte in content[offset : offset + 8])
-        damaged.write_bytes(content)
-        yield offset, root
+def damage(path: Path, offset: int) -> None:
+    """Turns a word of a file over."""
+    content = bytearray(path.read_bytes())
+    content[offset : offset + 8] = bytes(byte ^ 0xFF for byte in content[offset : offset + 8])
+    path.write_bytes(content)
 
 
-@pytest.mark.parametrize("pattern", PAGES)
-def test_every_relation_is_made_whatever_word_is_damaged(
-    killed_run: Path, tmp_path: Path, pattern: str
+def damaged_copy(run: Path, root: Path, pattern: str, offsets: Iterable[int]) -> Path:
+    """The run with one word turned over in each of some files of its rings, each another one."""
+    shutil.copytree(run, root, ignore=shutil.ignore_patterns("tables"))
+    for path, offset in zip(sorted((root / "rings").glob(pattern)), offsets, strict=False):
+        damage(path, offset)
+    return root
+
+
+def read_all(root: Path) -> int:
+    """Makes every relation, and counts the processes."""
+    with load_checked(root) as trace:
+        for relation in store.relations():
+            trace.table(relation)
+        return len(trace.table("process"))
+
+
+@pytest.mark.parametrize("pattern", ["*.process", "*.ring"])
+def test_every_relation_is_made_whatever_word_of_a_process_is_damaged(
+    killed_processes: Path, tmp_path: Path, pattern: str
 ) -> None:
-    for _, root in copies(killed_run, tmp_path, pattern, PAGES[pattern]):
-        with load_checked(root) as trace:
-            for relation in store.relations():
-                trace.table(relation)
-        shutil.rmtree(root)
+    root = damaged_copy(killed_processes, tmp_path / "run", pattern, PAGES[pattern])
+    assert read_all(root) == PROCESSES
+
+
+def test_every_relation_is_made_whatever_word_of_the_run_is_damaged(
+    killed_run: Path, tmp_path: Path
+) -> None:
+    for offset in PAGES["control"]:
+        assert read_all(damaged_copy(killed_run, tmp_path / str(offset), "control", [offset])) == 1
 
 
 def test_a_loss_counter_beyond_any_count_is_damage_and_the_rest_is_read(
-    killed_run: Path, tmp_path: Path
+    killed_processes: Path, tmp_path: Path
 ) -> None:
-    with load_checked(killed_run) as trace:
+    with load_checked(killed_processes) as trace:
         expected = trace.table("breakdown")
         assert sum(trace.table("operation_instance")["self_ns"]) > 0
-    for offset, root in copies(killed_run, tmp_path, "*.process", LOSSES):
-        with load_checked(root) as trace:
-            assert trace.table("breakdown") == expected, offset
-            losses = trace.sql("SELECT kind, count FROM loss WHERE kind = 'damaged_bytes'")
-            assert list(losses) == [("damaged_bytes", 8)], offset
+    root = damaged_copy(killed_processes, tmp_path / "run", "*.process", LOSSES)
+    with load_checked(root) as trace:
+        assert trace.table("breakdown") == expected
+        losses = trace.sql("SELECT process_id, kind, count FROM loss ORDER BY process_id")
+        assert len(set(losses["process_id"])) == len(LOSSES)
+        assert list(zip(losses["kind"], losses["count"], strict=True)) == [
+            ("damaged_bytes", 8)
+        ] * len(LOSSES)
 
 
 def test_a_damaged_ring_is_a_loss(killed_run: Path, tmp_path: Path) -> None:
-    ((_, root),) = copies(killed_run, tmp_path, "*.ring", [0])
-    with load_checked(root) as trace:
+    with load_checked(damaged_copy(killed_run, tmp_path / "run", "*.ring", [0])) as trace:
         losses = trace.sql("SELECT kind, count, detail FROM loss")
         assert list(losses) == [("unreadable_file", 1, "found in its rings")]

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -31,6 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@cache  # the runs stay as they are
 def differed(*arguments: object) -> dict[str, Any]:
     done = rlscope("diff", *arguments, "--format", "json")
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,6 @@ from support.files.report_page import ReportPage
 from support.files.report_rows import full_run
 
 from rlscope.report import operation_choices, units
-from rlscope.report.renderers import html
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +41,7 @@ def trace() -> Relations:
 @pytest.fixture(scope="module")
 def page(trace: Relations, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(html.render(trace), encoding="utf-8")  # type: ignore[arg-type]
+    path.write_text(flames.render_panels(trace, "flame", "source"), encoding="utf-8")
     return path
 
 
@@ -421,7 +420,7 @@ def test_no_name_and_no_source_text_is_code(
 ) -> None:
     page = tmp_path / "page.html"
     trace = full_run(name=name, stacks=40)
-    page.write_text(html.render(trace), encoding="utf-8")  # type: ignore[arg-type]
+    page.write_text(flames.render_panels(trace, "flame", "source"), encoding="utf-8")
     report_page.open(page)
     report_page.open_tables()
     shown = units.visible(name)

@@ -52,95 +52,27 @@ FOUND = {"simulation": STEPS - 3 + EPISODES - 1, "backprop": EPISODES}
 NAMED = FOUND | {"simulation": STEPS + EPISODES}
 
 
-def record(
-    traced: TracedPython,
-    folder: Path,
-    classes: str,
-    train: str,
-    *options: str,
-) -> dict[str, int]:
-    """How often each operation was found."""
-    program = folder / "train.py"
-    program.write_text(LOOP.format(classes=textwrap.dedent(classes), train=train))
-    done = traced.run("-o", "run", *options, traced.python, str(program), cwd=folder)
-    assert done.returncode == 0, done.stderr
-    with rls.load(folder / "run") as trace:
-        rows = trace.sql("SELECT path, COUNT(*) FROM operation_instance JOIN operation"
-                         " USING (operation_id) GROUP BY path")  # fmt: skip
-        found = {name: count for name, count in rows if name != "import"}
-    # A conversion before a forward is an instance of its own.
-    assert found.pop("inference", STEPS) >= STEPS
-    return found
-
-
-def test_a_class_is_found_by_what_its_steps_do(traced: TracedPython, tmp_path: Path) -> None:
-    assert record(traced, tmp_path, "", "train(World())") == FOUND
-    with rls.load(tmp_path / "run") as trace:
-        (rule,) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
-    assert rule == ("outermost step or reset of __main__.World",)
-
-
-def test_what_else_has_a_step_and_a_reset(traced: TracedPython, tmp_path: Path) -> None:
-    """Each steps between the forwards, as an environment would."""
-    classes = """
-    class Other:
-        def reset(self): pass
-    class Agent(Other):
-        def step(self, seen): return torch.zeros(()), int(net(torch.tensor(seen)).argmax())
-    class Clock(Other):
-        def step(self): return [1.0]
-    class Mean(Other):
-        def step(self, seen): return 0.5
-    class Average(Other):
-        def step(self, seen): self.last = seen
-    class Stopper(Other):
-        def step(self, seen): return "better"
-    others = Agent(), Mean(), Average(), Stopper()
-    clock = Clock()
-    def act(seen):
-        clock.step()
-        for other in others:
-            other.step(seen)
-        return int(net(torch.tensor(seen)).argmax())
-    """
-    assert record(traced, tmp_path, classes, "train(World(), act)") == FOUND
-    with rls.load(tmp_path / "run") as trace:
-        (rule,) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
-    assert rule == ("outermost step or reset of __main__.World",)
-
-
-@pytest.mark.parametrize(
-    "options", [["--environment", "World"], ["--environment", "__main__:World"]]
-)
-def test_a_class_of_the_script_that_the_user_names(
-    traced: TracedPython, tmp_path: Path, options: list[str]
-) -> None:
-    found = record(traced, tmp_path, "", "train(World())", *options)
-    assert found == NAMED
-
-
-def test_a_class_of_a_module_that_the_user_names(traced: TracedPython, tmp_path: Path) -> None:
-    (tmp_path / "worlds.py").write_text("""
-class Steps:
-    def reset(self):
-        self.time = 0
-        return [0.0] * 4
-
-    def step(self, action):
-        self.time += 1
-        return [float(self.time)] * 4, 1.0, self.time >= 5
-""")
-    train = "import worlds; train(worlds.Steps())"
-    assert record(traced, tmp_path, "", train, "--environment", "worlds:Steps") == NAMED
-
-
 def test_no_class_is_changed_without_automatic_operations(
     traced: TracedPython, tmp_path: Path
 ) -> None:
-    classes = "import rlscope; before = World.step; rlscope.environment(World)"
-    train = "train(World()); assert World.step is before"
-    options = ["--no-auto", "--environment", "World"]
-    assert record(traced, tmp_path, classes, train, *options) == {}
+    program = tmp_path / "train.py"
+    program.write_text("""
+import rlscope
+class World:
+    def reset(self): pass
+    def step(self, action): return [1.0], 1.0, False
+before = World.step
+rlscope.environment(World)
+world = World()
+world.reset()
+world.step(0)
+assert World.step is before
+""")
+    options = ["-o", "run", "--no-auto", "--environment", "World"]
+    done = traced.run(*options, traced.python, str(program), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with rls.load(tmp_path / "run") as trace:
+        assert len(trace.table("operation_instance")) == 0
 
 
 def test_a_class_in_vain_is_one_line(traced: TracedPython, tmp_path: Path) -> None:
@@ -174,6 +106,33 @@ for _ in range(10):
 NEW_GRAPH = "net(torch.zeros(20, 4))"
 # Programs as (classes, train), each with what is found in it.
 CHILDREN: dict[str, tuple[str, str, dict[str, int]]] = {
+    "a class of the script": ("", "train(World())", FOUND),
+    # Each steps between the forwards, as an environment would.
+    "what else has a step and a reset": (
+        """
+        class Other:
+            def reset(self): pass
+        class Agent(Other):
+            def step(self, seen): return torch.zeros(()), int(net(torch.tensor(seen)).argmax())
+        class Clock(Other):
+            def step(self): return [1.0]
+        class Mean(Other):
+            def step(self, seen): return 0.5
+        class Average(Other):
+            def step(self, seen): self.last = seen
+        class Stopper(Other):
+            def step(self, seen): return "better"
+        others = Agent(), Mean(), Average(), Stopper()
+        clock = Clock()
+        def act(seen):
+            clock.step()
+            for other in others:
+                other.step(seen)
+            return int(net(torch.tensor(seen)).argmax())
+        """,
+        "train(World(), act)",
+        FOUND,
+    ),
     # The step of what it wraps is a part of its own.
     "a wrapper": (
         """
@@ -226,12 +185,17 @@ CHILDREN: dict[str, tuple[str, str, dict[str, int]]] = {
 }
 
 
+_Operations = dict[str, dict[str, int]]
+
+
 @pytest.fixture(scope="module")
-def found_in_children(
-    traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, int]]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("children")
+
+
+@pytest.fixture(scope="module")
+def found_in_children(traced: TracedPython, folder: Path) -> _Operations:
     """What each of CHILDREN has: they are forks of one program, which imports PyTorch for all."""
-    folder = tmp_path_factory.mktemp("children")
     texts = [f"{textwrap.dedent(classes)}\n{train}" for classes, train, _ in CHILDREN.values()]
     program = LOOP.format(classes="", train="") + FORKS.format(texts=texts)
     return operations_of_forks(traced, folder, program, CHILDREN)
@@ -249,14 +213,55 @@ for text in {texts!r}:
 """
 
 
-@pytest.mark.parametrize("name", CHILDREN)
-def test_what_is_found_in_a_child(found_in_children: dict[str, dict[str, int]], name: str) -> None:
-    found = {
-        path: count
-        for path, count in found_in_children[name].items()
-        if path not in ("import", "gc")
-    }
-    _, _, expected = CHILDREN[name]
-    if "simulation" in expected:  # a conversion before a forward is an instance of its own
+def _without_more(found: dict[str, int]) -> dict[str, int]:
+    """Without what depends on chance, and a conversion before a forward, an instance of its own."""
+    found = {path: count for path, count in found.items() if path not in ("import", "gc")}
+    if "simulation" in found:
         assert found.pop("inference", STEPS) >= STEPS
-    assert found == expected
+    return found
+
+
+@pytest.mark.parametrize("name", CHILDREN)
+def test_what_is_found_in_a_child(found_in_children: _Operations, name: str) -> None:
+    _, _, expected = CHILDREN[name]
+    assert _without_more(found_in_children[name]) == expected
+
+
+def test_the_rule_names_the_classes_and_no_other(
+    found_in_children: _Operations, folder: Path
+) -> None:
+    with rls.load(folder / "run") as trace:
+        ((rules,),) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
+    assert set(rules.split("; ")) == {
+        f"outermost step or reset of {classes}"
+        for classes in (
+            "__main__.World",
+            "__main__.World or __main__.Wrapper",
+            "__main__.Grandchild",
+        )
+    }
+
+
+# What a user may call a class, and the program that trains with it.
+BY_NAME = {
+    "World": "train(World())",
+    "__main__:Other": "train(Other())",
+    "worlds:Steps": "import worlds; train(worlds.Steps())",
+}
+
+
+@pytest.fixture(scope="module")
+def found_by_name(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> _Operations:
+    """The same where the user names all of them."""
+    folder = tmp_path_factory.mktemp("named")
+    world = LOOP[LOOP.index("class World") : LOOP.index("{classes}")]
+    (folder / "worlds.py").write_text(world.replace("World", "Steps"))
+    program = LOOP.format(classes=world.replace("World", "Other"), train="")
+    program += FORKS.format(texts=[*BY_NAME.values()])
+    options = [part for name in BY_NAME for part in ("--environment", name)]
+    return operations_of_forks(traced, folder, program, BY_NAME, *options)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_class_that_the_user_names(found_by_name: _Operations, name: str) -> None:
+    assert _without_more(found_by_name[name]) == NAMED

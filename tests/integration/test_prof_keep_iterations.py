@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.files.exact_sums import check_directory
+from support.process.command_line import rlscope
 from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
@@ -169,15 +170,12 @@ def test_each_range_has_the_text_of_its_lines(
 
 def test_info_says_where_they_are(traced: TracedPython, directory: str) -> None:
     run(traced, directory, 'iterations(30)\nkept("iterations-3")\n', "3")
-    rlscope = [traced.python, "-m", "rlscope"]
-    said = subprocess.run(
-        [*rlscope, "info", directory], capture_output=True, text=True, check=True
-    ).stdout
+    said = rlscope("info", directory).stdout
     assert f"iteration 3  {directory}/iterations-3\n" in said
     kept = f"{directory}/iterations-3"
     for verb in (["summary"], ["info"], ["report"], ["query"]):
         statement = ["SELECT 1"] if verb == ["query"] else []
-        subprocess.run([*rlscope, *verb, kept, *statement], capture_output=True, check=True)
+        assert rlscope(*verb, kept, *statement).returncode == 0
 
 
 _LONG = """
@@ -295,9 +293,7 @@ def wait_until_it_is_over(directory: str) -> None:
 
 def test_force_removes_what_was_kept_and_nothing_else(traced: TracedPython, directory: str) -> None:
     run(traced, directory, 'iterations(30)\nkept("iterations-3", "iterations-5-6")\n', "3,5-6")
-    subprocess.run(
-        [traced.python, "-m", "rlscope", "report", f"{directory}/iterations-3"], check=True
-    )
+    assert rlscope("report", f"{directory}/iterations-3").returncode == 0
     Path(directory, "iterations-5-6", "notes.txt").write_text("mine")
     another = Path(directory, "iterations-7")  # a run of its own, below
     assert traced.run("-o", str(another), "true").returncode == 0
@@ -385,7 +381,7 @@ sys.stdin.read()
         assert running.stdout.readline() == "kept\n"
         check_kept(directory, 3, 5)
         for folder in (directory, f"{directory}/iterations-3-5"):
-            subprocess.run([traced.python, "-m", "rlscope", "summary", folder], check=True)
+            assert rlscope("summary", folder).returncode == 0
         running.communicate("")
     assert running.returncode == 0
 

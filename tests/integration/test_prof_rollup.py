@@ -139,18 +139,18 @@ def test_what_came_before_a_crash_is_there(traced: TracedPython, directory: str)
 def test_disk_and_memory_stay_as_they_are(traced: TracedPython, directory: str) -> None:
     """More is recorded than the size allows; it is rolled up from half of it on. A burst is 4 MB,
     and rings are 8 MB: what is left of the size holds some more."""
-    program = (traced.python, "-c", _BURSTS, "24", "40000", "34000000")
+    program = (traced.python, "-c", _BURSTS, "18", "40000", "34000000")
     limits = ("--rollup", "5", "--max-size", "64M")
     result = traced.run(*limits, "-o", directory, *program, timeout=600)
     assert result.returncode == 0, result.stderr
     samples = json.loads(result.stdout)
     assert all(size <= 34_000_000 for size, _ in samples), samples
-    # A sweep that is under way takes some MB; 25 million events follow the middle.
-    middle, last = samples[8:16], samples[16:]
+    # A sweep that is under way takes some MB; 19 million events follow the middle.
+    middle, last = samples[6:12], samples[12:]
     most = 16 << 20
     assert max(resident for _, resident in last) < most + max(resident for _, resident in middle)
-    check_count(directory, "outer", 20 * 40_000 * 24)
-    check_count(directory, "outer/inner", 20 * 40_000 * 24)
+    check_count(directory, "outer", 20 * 40_000 * 18)
+    check_count(directory, "outer/inner", 20 * 40_000 * 18)
     assert contents.read(directory).cuts == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.files import example_run
+from support.process.command_line import rlscope
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def _rlscope(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def _alone(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "rlscope", *map(str, arguments)],
         capture_output=True,
@@ -30,7 +32,7 @@ def _rlscope(*arguments: object, **environment: str) -> subprocess.CompletedProc
 
 
 def test_the_page_lies_in_the_trace(run: Path) -> None:
-    done = _rlscope("report", run)
+    done = _alone("report", run)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{run / 'report.html'}\n"
     assert "Simulation takes" in (run / "report.html").read_text(encoding="utf-8")
@@ -38,7 +40,7 @@ def test_the_page_lies_in_the_trace(run: Path) -> None:
 
 def test_the_page_may_lie_elsewhere(run: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    assert _rlscope("report", run, "-o", page).returncode == 0
+    assert rlscope("report", run, "-o", page).returncode == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert list(tmp_path.iterdir()) == [page]
 
@@ -48,7 +50,7 @@ def test_a_pipe_or_a_device_stays_what_it_is(run: Path, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     page = tmp_path / "page.html"
     with page.open("wb") as file, subprocess.Popen(["cat", pipe], stdout=file) as reader:
-        done = _rlscope("report", run, "-o", pipe)
+        done = rlscope("report", run, "-o", pipe)
         if done.returncode:
             reader.kill()
     assert (done.returncode, done.stderr) == (0, "")
@@ -58,14 +60,14 @@ def test_a_pipe_or_a_device_stays_what_it_is(run: Path, tmp_path: Path) -> None:
 
 def test_the_tables_come_as_json(run: Path, tmp_path: Path) -> None:
     output = tmp_path / "tables.json"
-    assert _rlscope("report", run, "--format", "json", "-o", output).returncode == 0
+    assert rlscope("report", run, "--format", "json", "-o", output).returncode == 0
     panels = json.loads(output.read_text(encoding="utf-8"))["panels"]
     tree = panels["operations"]["operation_tree"]
     assert {row["operation"] for row in tree} >= {"rollout", "rollout/simulation", "update/forward"}
 
 
 def test_the_summary_is_a_screen_of_text(run: Path) -> None:
-    done = _rlscope("summary", run, COLUMNS="90", PYTHONIOENCODING="ascii")
+    done = _alone("summary", run, COLUMNS="90", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 90
@@ -74,20 +76,20 @@ def test_the_summary_is_a_screen_of_text(run: Path) -> None:
 
 
 def test_what_is_no_trace_is_one_line(tmp_path: Path) -> None:
-    done = _rlscope("report", tmp_path)
+    done = rlscope("report", tmp_path)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "report.html").exists()
 
 
 def test_a_page_that_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
-    done = _rlscope("report", run, "-o", tmp_path / "missing" / "page.html")
+    done = rlscope("report", run, "-o", tmp_path / "missing" / "page.html")
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.endswith("page.html: No such file or directory")
 
 
 def test_an_unknown_format_is_a_usage_error(run: Path) -> None:
-    done = _rlscope("report", run, "--format", "pdf")
+    done = rlscope("report", run, "--format", "pdf")
     assert done.returncode == 2
     assert "there are: terminal, html, json" in done.stderr

@@ -189,14 +189,15 @@ def test(weights, scores):
 
 if __name__ == "__main__":
     context = multiprocessing.get_context("fork")
-    weights, scores = (context.Queue() if name in sys.argv else None for name in ("ask", "tell"))
-    children = [context.Process(target=each, args=(weights, scores)) for each in (train, test)]
-    for child in children:
-        child.start()
-    for _ in range(0 if scores is None else 3):
-        scores.get()
-    for child in children:
-        child.join()
+    for how in sys.argv[1:]:
+        weights, scores = (context.Queue() if how == name else None for name in ("ask", "tell"))
+        children = [context.Process(target=each, args=(weights, scores)) for each in (train, test)]
+        for child in children:
+            child.start()
+        for _ in range(0 if scores is None else 3):
+            scores.get()
+        for child in children:
+            child.join()
 """
 
 
@@ -234,20 +235,19 @@ def test_children_of_multiprocessing(
     assert found == _OF_WORKERS | _SERVERS[method]
 
 
-@pytest.mark.parametrize(
-    ("how", "role"), [("alone", "evaluator"), ("ask", "evaluator"), ("tell", "worker")]
-)
 def test_a_process_that_only_acts_evaluates(
-    traced: TracedPython, directory: str, tmp_path: Path, how: str, role: str
+    traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
+    """Alone, or with the weights of another one; but not one whose scores are waited for."""
     need("torch", "gymnasium")
-    found = run(traced, directory, tmp_path, _TESTS, how)
-    assert found == {"program.py": "main", "train 0": "worker", "test 0": role}
-    counted = {"train 0"} if role == "evaluator" else {"train 0", "test 0"}
+    found = run(traced, directory, tmp_path, _TESTS, "alone", "ask", "tell")
+    trains = ("train 0", "train 1", "train 2")
+    tests = {"test 0": "evaluator", "test 1": "evaluator", "test 2": "worker"}
+    assert found == {"program.py": "main", **dict.fromkeys(trains, "worker"), **tests}
     rows = load(directory).sql(
         "SELECT DISTINCT name FROM training_loop JOIN process USING (process_id)"
     )
-    assert set(rows["name"]) == counted
+    assert set(rows["name"]) == {*trains, "test 2"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.process.command_line import rlscope
 from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope import registry
@@ -198,11 +199,7 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
     recorded = sum(row.duration_ns for row in run.loop)
     assert (recorded, run.iterations) == (whole[0]["ns"], counted[0]["done"])
     for verb in VERBS:
-        ran = subprocess.run(
-            [traced.python, "-m", "rlscope", verb[0], "found/good/1", *verb[1:]],
-            capture_output=True,
-            check=False,
-        )
+        ran = rlscope(verb[0], "found/good/1", *verb[1:])
         assert ran.returncode == 0, ran.stderr
 
 

@@ -33,7 +33,7 @@ watcher.join()
 print(most[0])
 """
 # From some 100,000 passes on, all buffers are full; before, not in each run.
-FEW, MANY = 100_000, 400_000
+FEW, MANY = 100_000, 250_000
 # A pass of the loop is four events; held at once they took 1,400 bytes, and the rows of
 # iteration_breakdown another 400. Its iteration and its report of progress are held: 100 bytes.
 MOST_BYTES_A_PASS = 250

@@ -23,7 +23,7 @@ _PHASES = {"self_play", "update", "evaluation"}
 
 
 def test_same_seed_plays_the_same(traced: TracedPython) -> None:
-    command = [traced.python, _SCRIPT, "--total-timesteps", "100", "--workers", "3", *_BRIEF]
+    command = [traced.python, _SCRIPT, "--total-timesteps", "100", "--workers", "2", *_BRIEF]
     first, second = (
         subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         for _ in range(2)

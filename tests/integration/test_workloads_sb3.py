@@ -19,13 +19,15 @@ _SCRIPT = str(ROOT / "workloads" / "sb3.py")
 _OPERATIONS = {"inference", "simulation", "backprop", "replay"}
 # An environment for each algorithm, whose own hyper-parameters learn within 256 steps there.
 _ALGORITHMS = {
-    "PPO": ("Pendulum-v1", {"advantage"}),  # the value of the rollout's end
+    "PPO": ("Pendulum-v1", {"advantage"}),  # the value of the rollout's end, of 2,048 steps
     "A2C": ("CartPole-v1", {"advantage"}),
     "DQN": ("Acrobot-v1", {"target"}),
     "SAC": ("Pendulum-v1", {"target", "update"}),  # which moves the target network
     "DDPG": ("Pendulum-v1", {"target", "update"}),
     "TD3": ("Pendulum-v1", {"target", "update"}),
 }
+_STEPS = ["--total-timesteps", "256"]
+_LENGTH = {"PPO": ["--num-envs", "1", *_STEPS]}  # of 8, a rollout has 16,384 steps
 
 
 Recorded = tuple[str, dict[str, forked_programs.Ended]]
@@ -36,7 +38,7 @@ def recorded(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> 
     """A trace in which each algorithm is a process, and how they ended."""
     folder = tmp_path_factory.mktemp("sb3")
     programs = {
-        name: [_SCRIPT, "--algorithm", name, "--env-id", env_id, "--total-timesteps", "256"]
+        name: [_SCRIPT, "--algorithm", name, "--env-id", env_id, *_LENGTH.get(name, _STEPS)]
         for name, (env_id, _) in _ALGORITHMS.items()
     }
     python = traced.command("-o", str(folder / "run"), traced.python)

@@ -72,6 +72,11 @@ def _harmless() -> Page:
     return Page(_render(full_run(name="harmless", stacks=40)))
 
 
+@cache
+def _whole() -> str:
+    return _render(full_run())
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_changes_no_element_of_the_page(name: str) -> None:
     harmless = _harmless()
@@ -90,13 +95,13 @@ def test_a_name_with_markup_is_shown_letter_by_letter() -> None:
 def test_no_line_of_the_page_ends_before_a_unit() -> None:
     """Source text has the blanks of its file."""
     unseen = r"<(script|style|code)\b.*?</\1>|<[^>]*>"
-    shown = re.sub(unseen, "", _render(full_run()), flags=re.DOTALL)
+    shown = re.sub(unseen, "", _whole(), flags=re.DOTALL)
     assert len(re.findall(r"\d\u00a0(?:ms|s|%)", shown)) > 100
     assert re.findall(r"\d (?:ns|µs|ms|s|%|KiB|MiB|GiB)(?!\w)", shown) == []
 
 
 def test_the_page_needs_no_network() -> None:
-    page = Page(_render(full_run()))
+    page = Page(_whole())
     for tag, attributes in page.elements:
         assert tag not in {"link", "img", "iframe", "object", "embed", "base"}
         assert "src" not in attributes
@@ -137,7 +142,7 @@ def test_a_long_file_of_the_program_is_shown_in_part() -> None:
 
 
 def test_the_scripts_of_lines_are_there_only_with_lines() -> None:
-    assert "new FlameGraph" in _render(full_run())
+    assert "new FlameGraph" in _whole()
     assert "new FlameGraph" not in _render(Relations())
 
 

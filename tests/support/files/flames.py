@@ -1,8 +1,11 @@
-"""Pages with one flame graph, of any size."""
+"""Pages with one flame graph, of any size, and with some panels of a report."""
 
 from __future__ import annotations
 
-from rlscope.report import page
+from collections.abc import Sequence
+from typing import Any
+
+from rlscope.report import page, panels
 from rlscope.report.panel import Drawing, Flame, Frame
 
 MILLISECOND = 1_000_000
@@ -31,7 +34,23 @@ def columns(count: int, depth: int) -> Flame:
 
 def render(flame: Flame) -> str:
     """The page."""
-    section = page.Section("flame", "Flame graph", "Which calls?", Drawing(flames=[flame]))
+    return _page([page.Section("flame", "Flame graph", "Which calls?", Drawing(flames=[flame]))])
+
+
+def render_panels(trace: Any, *names: str) -> str:
+    """A page with these panels of a report and no other."""
+    drawn = {name: panel.draw(panel.read(trace)) for name, panel in panels.load() if name in names}
+    assert drawn.keys() == {*names}
+    return _page(
+        [
+            page.Section(name, name, "", drawing)
+            for name, drawing in drawn.items()
+            if isinstance(drawing, Drawing)
+        ]
+    )
+
+
+def _page(sections: Sequence[page.Section]) -> str:
     return page.render(
         page.Page(
             title="Flame graph",
@@ -39,7 +58,7 @@ def render(flame: Flame) -> str:
             headline="",
             generator="",
             details=[],
-            sections=[section],
+            sections=sections,
             absent_title="",
             absent=[],
             footer="",

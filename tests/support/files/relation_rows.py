@@ -30,8 +30,9 @@ class Relations:
         rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
         rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
         self._database = Database()
+        self._answers: dict[str, Table] = {}
+        self._database.create(*store.relations().values())
         for name, relation in store.relations().items():
-            self._database.create(relation)
             given = rows.pop(name, [])
             if given:
                 names = [column.name for column in relation.columns]
@@ -42,7 +43,11 @@ class Relations:
         assert not rows, f"no such relation: {list(rows)}"
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
-        return self._database.sql(statement, parameters)
+        """Answers each question once: the rows never change."""
+        question = repr((statement, parameters))
+        if question not in self._answers:
+            self._answers[question] = self._database.sql(statement, parameters)
+        return self._answers[question]
 
     def table(self, relation: str) -> Table:
         return self._database.select(store.relations()[relation].select())

@@ -10,11 +10,11 @@ from support.process.traced_python import TracedPython, untraced_environment
 
 
 def operations_of_forks(
-    traced: TracedPython, folder: Path, program: str, cases: Iterable[str]
+    traced: TracedPython, folder: Path, program: str, cases: Iterable[str], *options: str
 ) -> dict[str, dict[str, int]]:
     """How often each operation, and `gc`, a collection, was found in each case."""
     (folder / "train.py").write_text(program)
-    command = (traced.python, str(folder / "train.py"))
+    command = (*options, traced.python, str(folder / "train.py"))
     done = traced.run("-o", "run", *command, cwd=folder, env=untraced_environment(), timeout=120)
     assert done.returncode == 0, done.stderr
     pids = [int(line) for line in done.stdout.splitlines()]

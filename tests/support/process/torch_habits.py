@@ -100,7 +100,7 @@ def counted(run: Callable[[], Any]) -> Any:
 def compiles() -> Any:
     def module() -> Any:
         net = make(1)
-        compiled = torch.compile(net, fullgraph=True)
+        compiled = torch.compile(net, fullgraph=True, backend="aot_eager")
         return fit(compiled, torch.optim.SGD(net.parameters(), lr=0.1))
 
     def blocks() -> Any:
