@@ -31,6 +31,15 @@ SHUTDOWN = "(shutdown)"
 _INSTANCES = 2_000_000
 
 
+def where(operation: str) -> str:
+    """In a sentence about the training loop.
+
+    >>> where("simulation"), where("(none)")
+    ('in simulation', 'between operations')
+    """
+    return "between operations" if operation == OUTSIDE else f"in {operation}"
+
+
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
     """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns, and the same
     times without what recording cost (None: not known): wall time of the `operations` largest

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, statement, verdicts
+from rlscope.analysis import finding_verdicts, operations, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -32,14 +32,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         computing_ns = sum(row["own_ns"] for row in lines if source.computes(row["line"]))
         if not finding_verdicts.are_elements_many(time.saving_ns, computing_ns, first["entries"]):
             continue
-        each = (
-            f", {duration(time.saving_ns / first['entries'])} in each" if first["entries"] else ""
-        )
         yield Finding(
             title="a Python loop over numbers takes "
             f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-            evidence=f"Python itself takes {duration(time.saving_ns)} in the lines of the loop, in "
-            f"{count(first['entries'])} entries into {first['operation']}{each}.",
+            evidence=f"Python itself takes {duration(time.saving_ns)} in the lines of the loop, "
+            f"{_where(first, time.saving_ns)}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Compute with whole arrays: NumPy does what all passes do in one call. Or compile "
             "the function with Numba.",
@@ -49,6 +46,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=first["file"],
             line=first["line"],
         )
+
+
+def _where(row: Row, took_ns: float) -> str:
+    if not row["entries"]:
+        return operations.where(row["operation"])
+    each = duration(took_ns / row["entries"])
+    return f"in {count(row['entries'])} entries into {row['operation']}, {each} in each"
 
 
 def _is_nested(trace: Trace, lines: Sequence[Row]) -> bool:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import statement
+from rlscope.analysis import operations, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
 
@@ -31,19 +30,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     yield Finding(
         title=f"collecting garbage takes {share(total_ns, loop.loop_ns)} of the loop",
         evidence=f"Collections take {duration(total_ns)}. Those that go through all objects take "
-        f"{duration(full_ns)} of it, most of it {_where(rows[0]['operation'])}.",
+        f"{duration(full_ns)} of it, most of it {operations.where(rows[0]['operation'])}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix=f"{less} gc.freeze() once the long-lived objects are made; keep transitions in arrays.",
         no_effect="No effect on collections that go through new objects only.",
         price=exact(full_ns).part(0.7, 0.95, 1.0),
-        operation=None if rows[0]["operation"] == OUTSIDE else rows[0]["operation"],
+        operation=None if rows[0]["operation"] == operations.OUTSIDE else rows[0]["operation"],
         file=file,
         line=line,
     )
-
-
-def _where(operation: str) -> str:
-    return "between operations" if operation == OUTSIDE else f"in {operation}"
 
 
 def _place(trace: Trace, loop: Loop, operation: str) -> tuple[str | None, int | None, bool]:

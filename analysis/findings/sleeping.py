@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, groups, lines, statement
+from rlscope.analysis import finding_verdicts, groups, lines, operations, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.own_loops import own_loop
@@ -36,14 +36,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         looks = _looks_again(trace, loop, place, row["operation"])
         yield Finding(
             title=f"the loop sleeps for {share(row['wait_ns'], loop.loop_ns)} of its time",
-            evidence=f"{count(row['count'])} sleeps take {duration(row['wait_ns'])} in "
-            f"{row['operation']}"
+            evidence=f"{count(row['count'])} sleeps take {duration(row['wait_ns'])} "
+            f"{operations.where(row['operation'])}"
             + (", between two looks whether something is ready." if looks else "."),
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=_FIXES[looks],
             no_effect="No effect where the loop must wait as long for something else.",
             price=_price(trace, loop, row, looks=looks),
-            operation=None if row["operation"] == "(none)" else row["operation"],
+            operation=None if row["operation"] == operations.OUTSIDE else row["operation"],
             **lines.place_of([place] if place else []),
         )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import lines, process_verdicts, roles, statement
+from rlscope.analysis import lines, process_verdicts, roles, statement, waits
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -18,11 +18,13 @@ Row = Mapping[str, Any]
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    row = next(iter(roles.peer_steps(trace).to_dicts()), None)
+    steps = roles.peer_steps(trace).to_dicts()
+    late = _late(trace, steps)
+    row = next(iter(late or steps), None)
     if row is None or not process_verdicts.is_slower(row):
         return
-    family = roles.family_of(trace, row["family"])
-    if not (roles.meets(family) or roles.starving(trace, row["family"])):
+    together = bool(late) or roles.meets(roles.family_of(trace, row["family"]))
+    if not (together or roles.starving(trace, row["family"])):
         return
     asked = {"process_id": row["process_id"], "operation": row["operation"]}
     (spread,) = statement.run(trace, "findings/slow_peer", **asked).to_dicts()
@@ -34,10 +36,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown("findings/slow_peer", **asked),
         fix="Make it as fast as the others, or give it less of the work.",
         no_effect="No effect where nobody waits for what it makes.",
-        price=_price(row, spread, loop, together=roles.meets(family)),
+        price=_price(row, spread, loop, together=together),
         operation=row["operation"],
         **lines.place_of(lines.operation_lines(trace, **asked)),
     )
+
+
+def _late(trace: Trace, steps: Sequence[Row]) -> list[Row]:
+    """Rows of the process that most often comes last to the collectives of its family. What others
+    wait for it there makes their own steps longer."""
+    met = waits.collectives(trace, rows=1).to_dicts()
+    if not met or not process_verdicts.is_collective_notable(met[0]):
+        return []
+    return [row for row in steps if row["process"] == met[0]["last_process"]]
 
 
 def _price(row: Row, spread: Row, loop: Loop, *, together: bool) -> Price:

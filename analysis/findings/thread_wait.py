@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, lines, statement
+from rlscope.analysis import finding_verdicts, lines, operations, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
@@ -47,8 +47,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         yield Finding(
             title=f"the loop waits for {what} that a thread beside it holds, for "
             f"{share(waited_ns, loop.loop_ns)} of its time",
-            evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them in "
-            f"{max(rows, key=_waited_ns)['operation']}.",
+            evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them "
+            f"{operations.where(max(rows, key=_waited_ns)['operation'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=fix,
             no_effect="No effect where the loop needs what the thread computes.",

@@ -74,9 +74,8 @@ def beside_owner(row: dict[str, Any]) -> str:
     threads of the process."""
     thread = units.label(row["thread"] or f"thread {row['os_tid']}")
     return (
-        f"{thread} spent {units.duration(row['duration_ns'])} in {units.label(row['operation'])}. "
-        f"All threads spent {units.duration(row['beside_ns'])} in it while another one owned the "
-        "process."
+        f"{thread} spent {units.duration(row['duration_ns'])} in {units.label(row['operation'])}; "
+        f"all threads, {units.duration(row['beside_ns'])} while another one owned the process."
     )
 
 

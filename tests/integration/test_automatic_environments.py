@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.process.automatic_programs import ENVIRONMENT, iterations, track
+from support.process.automatic_programs import ENVIRONMENT, iterations, names, track
 from support.process.recorded_child import record
 
 from rlscope.opening import load
@@ -39,7 +39,8 @@ except TypeError:
 """,
     )
     assert track(recorded) == ["inference", *["simulation"] * 2, "inference"] * 2
-    assert iterations(recorded) == [1] * 2
+    # The first one begins with the second update, before anything was simulated.
+    assert iterations(recorded) == [1] * 3
 
 
 def test_methods_that_are_no_functions(directory: str) -> None:
@@ -165,3 +166,31 @@ env.step(0)
 """,
     )
     assert track(recorded) == ["simulation", "inference"] * 2 + ["simulation"]
+
+
+def test_a_picture_outside_of_a_step_is_one_operation(directory: str) -> None:
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+class Drawn(Env):
+    def render(self):
+        return "picture"
+
+    def step(self, action):
+        self.render()
+        return super().step(action)
+
+drawn = Wrapper(Drawn())
+drawn.reset()
+for _ in range(2):
+    forward()
+    assert drawn.render() == "picture"
+    drawn.step(0)
+drawn.render()
+""",
+    )
+    found = [name for name in names(recorded) if name not in ("import", "closing")]
+    step = ["inference", "rendering", "inference", "simulation"]
+    # Nothing says yet what the first forward is for; then acting goes on after the picture.
+    assert found == ["simulation", *step, *step, "rendering"]

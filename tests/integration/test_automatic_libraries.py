@@ -3,11 +3,11 @@ their own loops call is found, as often as they call it."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.process.forked_programs import record_forks
 from support.process.installed import need
 from support.process.recorded_child import record
 from support.process.traced_python import TracedPython
@@ -129,11 +129,11 @@ _LIBRARIES = {
     "pettingzoo": (_PETTINGZOO, {"simulation": 13, "inference": 9}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
     # Each of two rollouts has 16 actions, which are stored, the bootstrap value, and two
-    # minibatches of training, which are taken out. The random order of the second epoch is drawn
-    # when nothing is open: then its batch is taken before and after the buffer's own call, too.
+    # minibatches of training, which are taken out. What is drawn before the buffer's own call, and
+    # made after it, is one operation with that.
     "stable_baselines3": (
         _STABLE_BASELINES3,
-        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 40},
+        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 36},
     ),
     "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }
@@ -162,26 +162,14 @@ _FORKED = {
     "torchrl": _TORCHRL,
     "a slow conversion": _SLOW_CONVERSION,
 }
-_FORKS = """
-import os, sys, torch
-for text in {texts!r}:
-    child = os.fork()
-    if child == 0:
-        exec(text, globals())
-        sys.exit()
-    print("child", child)
-    assert os.waitpid(child, 0)[1] == 0
-"""
 
 
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, int]]:
     """The trace of _FORKED, and the process of each."""
     directory = str(tmp_path_factory.mktemp("forked") / "run")
-    program = _BEGIN + _FORKS.format(texts=[*_FORKED.values()])
-    said = record(directory, program, timeout=300).output
-    pids = map(int, re.findall(r"^child (\d+)$", said, re.MULTILINE))
-    return directory, dict(zip(_FORKED, pids, strict=True))
+    _, pids = record_forks(directory, _BEGIN + "import torch\n", _FORKED)
+    return directory, pids
 
 
 @pytest.mark.parametrize("library", _LIBRARIES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from importlib.util import find_spec
 from itertools import groupby
 
 import pytest
 from support.process.automatic_programs import ENVIRONMENT, names
+from support.process.forked_programs import record_forks
 from support.process.installed import need
 from support.process.recorded_child import record
 
@@ -404,35 +404,21 @@ _LIBRARIES = {
 }
 
 
-_FORKS = """
-import os, sys, torch
-for text in {texts!r}:
-    child = os.fork()
-    if child == 0:
-        exec(text, globals())
-        sys.exit()
-    print("child", child)
-    assert os.waitpid(child, 0)[1] == 0
-"""
-
-
 @pytest.fixture(scope="module")
 def replays_of_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """How many operations of a buffer the script of each library has that is installed: they are
     forks of one program, which imports PyTorch for all."""
-    installed = [name for name in _LIBRARIES if find_spec(name) is not None]
+    installed = {name: text for name, (text, _) in _LIBRARIES.items() if find_spec(name)}
     quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
-    forks = _FORKS.format(texts=[_LIBRARIES[name][0] for name in installed])
     directory = str(tmp_path_factory.mktemp("libraries") / "run")
-    recorded = record(directory, quiet + BEGIN + forks, timeout=300)
-    pids = [int(pid) for pid in re.findall(r"^child (\d+)$", recorded.output, re.MULTILINE)]
+    _, pids = record_forks(directory, quiet + BEGIN + "import torch\n", installed)
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT os_pid, count(*) FROM operation JOIN operation_instance USING (operation_id)"
             " JOIN process USING (process_id) WHERE path = 'replay' GROUP BY os_pid"
         )
         counts = dict(rows)
-    return {name: counts.get(pid, 0) for name, pid in zip(installed, pids, strict=True)}
+    return {name: counts.get(pid, 0) for name, pid in pids.items()}
 
 
 @pytest.mark.parametrize("library", _LIBRARIES)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.process.automatic_records import instances, read_track
+from support.process.forked_programs import record_forks
 from support.process.recorded_child import ROOT, Recorded, environment, read, record
 
 pytest.importorskip("torch")
@@ -238,15 +239,6 @@ CHILDREN = {
     "odd": ODD,
     **{each: SEARCH.format(conversion=each) for each in CONVERSIONS},
 }
-FORKS = """
-import os
-for text in {texts!r}:
-    child = os.fork()
-    if child == 0:
-        exec(text, globals())
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-"""
 
 
 @pytest.fixture(scope="module")
@@ -254,8 +246,7 @@ def children(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Found]]
     """What each thread of each of CHILDREN has: they are forks of one process, which imports
     PyTorch for all."""
     directory = str(tmp_path_factory.mktemp("children") / "run")
-    program = LOOP + FORKS.format(texts=list(CHILDREN.values()))
-    recorded = record(directory, program, timeout=600)
+    recorded, _ = record_forks(directory, LOOP, CHILDREN, ends="os._exit(0)", timeout=600)
     return {
         name: [found_in(recorded, number, thread) for thread in recorded.threads(number)]
         for number, name in enumerate(CHILDREN, 1)

@@ -128,8 +128,9 @@ def families(
     monkeypatch.setattr(roles, "role_loops", lambda _: loops)
 
 
-def slow(monkeypatch: pytest.MonkeyPatch) -> Relations:
-    """100 steps of 80 ms in process 0, and of 20 ms in the other one."""
+def slow(monkeypatch: pytest.MonkeyPatch, *before: dict[str, Any]) -> Relations:
+    """100 steps of 80 ms in process 0, and of 20 ms in the other one. `before`: what differs in
+    other rows of `peer_step`."""
     step = {
         "family": "actor",
         "processes": 2,
@@ -143,7 +144,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Relations:
         "slower_ns": 6 * SECOND,
         "loop_ns": LOOP_NS,
     }
-    monkeypatch.setattr(roles, "peer_steps", lambda _: table(step))
+    steps = table(*({**step, **each} for each in before), step)
+    monkeypatch.setattr(roles, "peer_steps", lambda _: steps)
     return trace(
         operation=[{"operation_id": 0, "path": "update", "source": "automatic"}],
         operation_instance=[
@@ -163,6 +165,18 @@ def test_a_process_that_is_slower_than_others_of_its_kind(monkeypatch, role, par
     half = finding.price.saving_ns - finding.price.low_ns
     assert half == pytest.approx(100 * 1.96 * 10 * MS * math.sqrt(100 / 99) / 10 / part, rel=1e-3)
     assert (finding.file, finding.line) == (FILE, 38)
+
+
+@pytest.mark.parametrize(("waited_ns", "names"), [(SECOND, ["actor 0"]), (SECOND // 100, [])])
+def test_the_process_that_comes_last_to_collectives(monkeypatch, waited_ns, names):
+    """The other one waits there in its backward, which makes that longer."""
+    families(monkeypatch, role="worker", waited_ns=SECOND)
+    met = table({"waited_ns": waited_ns, "loop_ns": LOOP_NS, "last_process": "actor 0"})
+    monkeypatch.setattr(waits, "collectives", lambda *_, rows: met)
+    waiting = {"process_id": 1, "process": "actor 1", "operation": "backprop"}
+    findings = found("slow_peer", slow(monkeypatch, waiting))
+    assert [each.title.partition(" takes ")[0] for each in findings] == names
+    assert all(each.price.saving_ns == pytest.approx(6 * SECOND) for each in findings)
 
 
 def test_a_slow_process_that_nobody_waits_for(monkeypatch):

@@ -45,7 +45,7 @@ def test_time_that_the_process_view_hides_is_told_by_thread(traces: dict[str, Tr
 def test_the_summary_says_it(traces: dict[str, Trace]) -> None:
     text = " ".join(render_summary(traces["both"], width=200).split())
     said = text.partition(" spent ")[2].partition(" owned the process")[0]
-    assert_says(said, "80.0 ms", "save", "All threads", "50.0 ms", "while another one")
+    assert_says(said, "80.0 ms", "save", "all threads", "50.0 ms", "while another one")
 
 
 def test_the_page_shows_it(traces: dict[str, Trace]) -> None:

@@ -166,7 +166,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
   if constexpr (event == Event::kGeneration) track->EnterGeneration();
   if constexpr (event == Event::kReplay) track->EnterApart("replay");
-  if constexpr (event == Event::kSampling) track->EnterApart("replay");
+  if constexpr (event == Event::kSampling) track->EnterSampling();
   if constexpr (event == Event::kRendering) track->EnterApart("rendering");
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");

@@ -312,10 +312,12 @@ class Track {
     if (--apart_ == 0) EndNamed();
   }
   // What is made of the batch belongs to it, up to the update.
+  void EnterSampling() {
+    if (apart_ == 0) BeginSampling();
+    ++apart_;
+  }
   void LeaveSampling() {
-    const bool counts = apart_ == 1 && name_ != 0;
-    LeaveApart();
-    if (counts) BeginBatch();
+    if (--apart_ == 0) EndSampling();
   }
   // `counts`: else those inside may be the outermost.
   void EnterImport(bool counts) {
@@ -406,6 +408,8 @@ class Track {
   void BeginApart(const char* name);
   void BeginNamed(uint32_t name);
   void EndNamed();
+  void BeginSampling();
+  void EndSampling();
   void BeginImport();
   void EndImport();
   void BeginCompilation();
@@ -421,8 +425,7 @@ class Track {
   uint32_t DropUnproven(uint32_t resolve);
   void BeginChoice();
   void BeginDraw();
-  void BeginBatch();
-  void OpenDraw();
+  bool OpenDraw();
   uint32_t EndTailAndBlock() const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }

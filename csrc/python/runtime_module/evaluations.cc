@@ -5,6 +5,7 @@
 namespace rlscope::python {
 
 trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards) {
+  is_used_ = true;
   if (of_call_ != nullptr) return GoOn(forwards);
   const bool is_learned = HasLearned(environment);
   if (is_undecided_ && !is_learned) return GoOn(forwards);
@@ -19,6 +20,7 @@ trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards)
 }
 
 trace::AutoStretch Evaluations::BeginCall(const void* environment, bool is_sure) {
+  is_used_ = true;
   of_call_ = environment;
   is_sure_ = is_sure;
   return Begin();

@@ -36,9 +36,11 @@ class Evaluations {
   trace::AutoStretch EndCall(bool evaluates);
   // The process ends.
   trace::AutoStretch End() { return of_call_ != nullptr ? EndCall(is_sure_) : Decide(); }
-  // What was is not known any more.
-  void Forget() {
-    if (last_ != nullptr || of_call_ != nullptr) *this = Evaluations();
+  // What was is not known any more. Whether anything was.
+  bool Forget() {
+    if (__builtin_expect(!is_used_, 1)) return false;
+    *this = Evaluations();
+    return true;
   }
 
  private:
@@ -70,6 +72,7 @@ class Evaluations {
   int steps_ = 0;
   const void* of_call_ = nullptr;  // its environment, if it is one of a function
   bool is_sure_ = false;
+  bool is_used_ = false;  // a step was noted
 };
 
 }  // namespace rlscope::python

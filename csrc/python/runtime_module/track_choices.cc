@@ -82,20 +82,13 @@ void Track::BeginChoice() {
 }
 
 void Track::BeginDraw() {
-  if (!has_environment) return;
-  OpenDraw();
+  if (has_environment) OpenDraw();
 }
 
-// A batch was taken. No S that follows was chosen by that.
-void Track::BeginBatch() {
-  if (expects_ == Expects::kDrawn) return;
-  OpenDraw();
-  if (expects_ == Expects::kDrawn) is_batch_ = true;
-}
-
-void Track::OpenDraw() {
-  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
+// Whether it counts.
+bool Track::OpenDraw() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return false;
+  if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return false;
   prepares_ = is_batch_ = false;
   uint32_t resolve = DropUnproven(EndTailAndBlock());
   // What was converted is for an F behind the draw, too. A key may have been for the draw.
@@ -111,6 +104,7 @@ void Track::OpenDraw() {
   block_ = nullptr;
   drawn_ = true;
   makes_ = false;
+  return true;
 }
 
 }  // namespace rlscope::python

@@ -134,6 +134,28 @@ void Track::EndNamed() {
   if (state_ == kAutoNamed) Run(before_named_);  // else of another window
 }
 
+// A segment of the state that its tail gets, so that both are one instance.
+void Track::BeginSampling() {
+  if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
+  name_ = NameOfOperation("replay");
+  before_named_ = state_;
+  Run(kAutoReplay);
+  state_ = kAutoNamed;
+}
+
+// The end of a G. It goes on as a D, which says nothing of an S.
+void Track::EndSampling() {
+  if (name_ == 0 || IsInsideCode()) return EndNamed();
+  name_ = 0;
+  if (state_ != kAutoNamed || !Follows() || state_ != kAutoNamed) return;  // of another window
+  state_ = before_named_;
+  if (OpenDraw()) {
+    is_batch_ = true;
+  } else {
+    Run(before_named_);
+  }
+}
+
 void Track::BeginCompilation() {
   if (before_compilation_ != kAutoStates) return;  // its next phase
   if (IsInsideApart() || !Follows()) return;

@@ -30,8 +30,7 @@ void Track::Forget() {
   Decide(Expects::kNothing);
   import_cut_ = import_cut;
   NoteSegment();
-  evaluations_.Forget();
-  evaluates_ = nullptr;
+  if (evaluations_.Forget()) evaluates_ = nullptr;
   state_ = kAutoNothing;
   before_compilation_ = kAutoStates;
 }

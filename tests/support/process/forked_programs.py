@@ -1,71 +1,35 @@
-"""Several programs that need the same library, each in a fork of one process that imported it.
-
-PyTorch takes two seconds to import, and a brief program takes less.
-"""
+"""Programs that are forks of one recorded process, which imports for all what they share."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+import re
+from collections.abc import Mapping
 
-_PARENT = """
-import importlib, json, os, runpy, sys
-modules, programs = json.load(sys.stdin)
-for module in modules:
-    importlib.import_module(module)
-for name, (script, *arguments) in programs.items():
+from support.process.recorded_child import Recorded, record
+
+_FORKS = """
+import os, sys
+for text in {texts!r}:
     child = os.fork()
     if child == 0:
-        os.mkdir(name)
-        os.chdir(name)
-        for number, stream in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
-            os.dup2(os.open(stream, os.O_RDWR | os.O_CREAT), number)
-        sys.argv = [script, *arguments]
-        sys.path[0] = os.path.dirname(script)
-        runpy.run_path(script, run_name="__main__")
-        sys.exit()
-    _, status = os.waitpid(child, 0)
-    print(json.dumps([name, child, os.waitstatus_to_exitcode(status)]), flush=True)
+        exec(text, globals())
+        {ends}
+    print("child", child)
+    assert os.waitpid(child, 0)[1] == 0
 """
 
 
-@dataclass(frozen=True)
-class Ended:
-    """A program that has ended."""
-
-    pid: int
-    code: int
-    stdout: str
-    stderr: str
-
-
-def run(
-    python: Sequence[str],
-    folder: Path,
-    programs: Mapping[str, Sequence[str]],
+def record_forks(
+    directory: str,
+    begin: str,
+    programs: Mapping[str, str],
     *,
-    modules: Sequence[str],
-    timeout: float = 600,
-) -> dict[str, Ended]:
-    """Runs scripts with their arguments, one after another, each in folder/name.
-
-    `python`: the command of the interpreter, which may be that of a recorded one.
-    """
-    done = subprocess.run(
-        [*python, "-c", _PARENT],
-        input=json.dumps([modules, programs]),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        cwd=folder,
-        timeout=timeout,
-    )
-    rows = map(json.loads, done.stdout.splitlines())
-    return {name: Ended(*facts, *_said(folder / name)) for name, *facts in rows}
-
-
-def _said(folder: Path) -> tuple[str, str]:
-    return (folder / "stdout").read_text(), (folder / "stderr").read_text()
+    ends: str = "sys.exit()",
+    timeout: float = 300,
+) -> tuple[Recorded, dict[str, int]]:
+    """Runs `begin`, then each program in a child of it, one after the other. Gives what was
+    recorded, and the system's number of each child by its name."""
+    forks = _FORKS.format(texts=[*programs.values()], ends=ends)
+    recorded = record(directory, begin + forks, timeout=timeout)
+    pids = map(int, re.findall(r"^child (\d+)$", recorded.output, re.MULTILINE))
+    return recorded, dict(zip(programs, pids, strict=True))
