@@ -85,7 +85,7 @@ def test_an_actor_critic_of_eager_keras(
 def test_a_q_network_of_jax_whose_compilation_takes_longest(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    """Its functions are compiled by their first calls, which are start-up."""
+    """Its functions are compiled by their first calls, which are no share of the loop."""
     need("jax")
     read = run(traced, directory, tmp_path, "dqn_jax", 600)
     warm_up = read["first"]["warm-up"]
@@ -95,10 +95,10 @@ def test_a_q_network_of_jax_whose_compilation_takes_longest(
         assert facts["span_ns"] == pytest.approx(read["loop"] - warm_up, rel=0.1)
         assert {"inference", "learning", "simulation"} <= group_times(trace).keys()
         rows = operations.around_loop(trace).to_dicts()
-    (found,) = (row for row in rows if row["operation"] == "compilation")
-    assert found["stage"] == "start-up"
+    found = {row["stage"]: row["duration_ns"] for row in rows if row["operation"] == "compilation"}
+    assert found.keys() <= {"start-up", "warm-up"}
     # Making the network compiles, too.
-    assert found["duration_ns"] > 0.85 * warm_up
+    assert sum(found.values()) > 0.85 * warm_up
 
 
 # DQN with Keras's own functions of a batch; a stopwatch around each has all calls one by one.
