@@ -202,7 +202,7 @@ void Sweeper::LeaveLoop(int64_t now) {
   } else if (stages.may_begin()) {
     waits->DoesNotBegin();
   }
-  result_->process.LeaveLoop(now);
+  result_->process.LeaveLoop(now, result_->paths);
   const LoopBeginning& beginning = result_->process.stages().beginning();
   if (bookkeeping_ != nullptr) bookkeeping_->LeaveLoop(now, beginning);
 }

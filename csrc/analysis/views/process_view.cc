@@ -32,18 +32,21 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
 }
 
 void ProcessView::EnterLoop(int64_t now, const OperationPaths& paths) {
-  paths_ = &paths;
+  if (stages_.follows()) {
+    Flush();
+    warm_up_ns_.reset();
+  }
   LoopBeginning* const beginning = stages_.beginning();
-  if (stages_.follows() || !beginning->has_learned()) Flush();
   const bool compares = !beginning->candidates().empty();
-  if (!stages_.Enter(now, Clock(now, compares ? outside() : LoopStages::Outside()))) return;
+  const LoopStages::Outside sums = compares ? outside() : LoopStages::Outside();
+  if (!stages_.Enter(now, Clock(now, sums, paths))) return;
+  Flush();
   HasLearned(paths) ? beginning->SetLearned() : beginning->Propose(now, rows_);
 }
 
-void ProcessView::LeaveLoop(int64_t now) {
-  if (!stages_.beginning()->has_learned()) Flush();
+void ProcessView::LeaveLoop(int64_t now, const OperationPaths& paths) {
   const LoopStages::Outside sums = outside();
-  stages_.Leave(now, Clock(now, sums), sums);
+  stages_.Leave(now, Clock(now, sums, paths), sums);
 }
 
 bool ProcessView::HasLearned(const OperationPaths& paths) const {
@@ -53,10 +56,20 @@ bool ProcessView::HasLearned(const OperationPaths& paths) const {
   return false;
 }
 
-LoopBeginning::Clock ProcessView::Clock(int64_t now, const LoopStages::Outside& outside) const {
-  LoopBeginning::Clock clock = {now - not_recorded_ns_ - warm_up_ns_, 0};
+LoopBeginning::Clock ProcessView::Clock(int64_t now, const LoopStages::Outside& outside,
+                                        const OperationPaths& paths) {
+  if (!warm_up_ns_) warm_up_ns_ = WarmUpNs(paths);
+  LoopBeginning::Clock clock = {now - not_recorded_ns_ - *warm_up_ns_, 0};
   for (const int64_t ns : outside.duration_ns) clock.idle_ns += ns;
   return clock;
+}
+
+int64_t ProcessView::WarmUpNs(const OperationPaths& paths) const {
+  int64_t ns = 0;
+  for (const BreakdownRow& row : rows_.slots()) {
+    if (row.key != 0 && paths.node(PathOfRow(row.row())).warm_up) ns += row.duration_ns;
+  }
+  return ns;
 }
 
 void ProcessView::FollowStages() {
@@ -85,11 +98,7 @@ void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
     outside_.duration_ns[row] += duration_ns;
     outside_.count[row] += count;
   }
-  if (PathOfRow(row) == kNotRecordedPath) {
-    not_recorded_ns_ += duration_ns;
-  } else if (paths_ != nullptr && paths_->node(PathOfRow(row)).warm_up) {
-    warm_up_ns_ += duration_ns;
-  }
+  if (PathOfRow(row) == kNotRecordedPath) not_recorded_ns_ += duration_ns;
   stages_.Add(key, duration_ns, count);
   part_->Add(row, duration_ns);
   if (has_buckets_) bucket_.Add(row, duration_ns);
@@ -153,7 +162,6 @@ void ProcessView::Carry(trace::Archive* archive, const RowLimits& limits) {
   CarryRows(archive, limits, &rows_);
   outside_.Carry(archive);
   archive->Sum(&not_recorded_ns_);
-  archive->Sum(&warm_up_ns_);
   stages_.Carry(archive, limits);
   PartTimes no_bucket;
   no_bucket.Reserve(rows);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,7 @@ class ProcessView {
   void SetPhase(uint32_t phase);
   // An operation of the training loop owns the process from here on, or none does any more.
   void EnterLoop(int64_t now, const OperationPaths& paths);
-  void LeaveLoop(int64_t now);
+  void LeaveLoop(int64_t now, const OperationPaths& paths);
   // The first name of that operation, as in LoopBeginning.
   void SetLoopName(int64_t now, uint32_t name) { stages_.beginning()->SetName(now, name); }
   // Another phase, a gap or an operation around the loop comes.
@@ -104,7 +105,9 @@ class ProcessView {
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
   // Up to now, flushed or not.
   LoopStages::Outside outside() const;
-  LoopBeginning::Clock Clock(int64_t now, const LoopStages::Outside& outside) const;
+  LoopBeginning::Clock Clock(int64_t now, const LoopStages::Outside& outside,
+                             const OperationPaths& paths);
+  int64_t WarmUpNs(const OperationPaths& paths) const;
   bool HasLearned(const OperationPaths& paths) const;
 
   const bool has_buckets_;
@@ -118,8 +121,8 @@ class ProcessView {
   BreakdownRows rows_;
   LoopStages::Outside outside_;  // flushed
   int64_t not_recorded_ns_ = 0;
-  const OperationPaths* paths_ = nullptr;  // null: the loop was not entered so far
-  int64_t warm_up_ns_ = 0;                 // since then, flushed
+  // Of rows_. Warm-up lies in pauses that are followed row by row. Null: to be added up.
+  std::optional<int64_t> warm_up_ns_;
   LoopStages stages_;
   PartTimes bucket_;
   SpillVector<PartRow> timeline_;
