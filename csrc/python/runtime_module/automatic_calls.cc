@@ -109,7 +109,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
                    PyObject* keywords) {
   if constexpr (is_simulation<event>) {
     const bool ends = track->EnterSimulation(SelfOf(arguments, flagged_count));
-    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
+    if (__builtin_expect(ends, 0)) return EndProgram(), false;
   }
   if constexpr (event == Event::kForward) {
     track->EnterForward({arguments, flagged_count, keywords});
@@ -125,7 +125,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kStep) {
     const bool ends = track->EnterStep(SelfOf(arguments, flagged_count));
-    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
+    if (__builtin_expect(ends, 0)) return EndProgram(), false;
   }
   if constexpr (event == Event::kBlockEnter) {
     track->EnterBlock(SelfOf(arguments, flagged_count));
@@ -140,7 +140,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     PyObject* function = SelfOf(arguments, flagged_count);
     const bool ends = track->EndsWithCompiled(function);
     track->EnterCompiled(function, {arguments, flagged_count, keywords});
-    if (__builtin_expect(ends, 0) && !GoesOn()) return false;
+    if (__builtin_expect(ends, 0)) return EndProgram(), false;
   }
   if constexpr (event == Event::kGradients) track->NoteGradients();
   if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {

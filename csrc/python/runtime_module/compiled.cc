@@ -29,7 +29,7 @@ PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_co
   Track* track = &own_track;
   const CompiledSlot* slot = FindCompiled(function);
   if (slot->waits != 0) return CallWaiting(*slot, function, arguments, flagged_count, keywords);
-  if (__builtin_expect(track->EndsWithCompiled(function), 0) && !GoesOn()) return nullptr;
+  if (__builtin_expect(track->EndsWithCompiled(function), 0)) return EndProgram(), nullptr;
   const bool is_outermost = track->EnterCompiled(function, {arguments, flagged_count, keywords});
   PyObject* result = slot->call(function, arguments, flagged_count, keywords);
   track->LeaveCompiled();

@@ -53,11 +53,10 @@ bool TellIteration() {
   return done.get() != nullptr;
 }
 
-bool GoesOn() {
+void EndProgram() {
   const native_calls::Owned annotate(PyImport_ImportModule("rlscope.annotations.annotate"));
-  if (!annotate) return false;
+  if (!annotate) return;
   const native_calls::Owned done(PyObject_CallMethod(annotate.get(), "end_program", nullptr));
-  return static_cast<bool>(done);
 }
 
 int AddIterations(PyObject* module) { return PyModule_AddFunctions(module, methods); }

@@ -11,10 +11,9 @@ namespace rlscope::python {
 // an exception set, which may be that of a signal handler of the program.
 bool TellIteration();
 
-// An iteration began after the last one that was wanted: ends the program, which raises SystemExit,
-// here and in the main thread. False: an exception is set, and the call that comes next is not to
-// be made.
-bool GoesOn();
+// An iteration began after the last one that was wanted: sets SystemExit, here and in the main
+// thread, or why that failed.
+void EndProgram();
 
 // Adds the functions to the module: 0, or -1 with a Python error set.
 int AddIterations(PyObject* module);
