@@ -23,6 +23,7 @@ from rlscope.analysis import finding_verdicts
 from rlscope.analysis.critical_loop import Loop, critical_loop
 from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
+from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.prices import Price
 from rlscope.rundir import experiments_file
 
@@ -172,6 +173,8 @@ def _rows(name: str, found: Finding, loop: Loop, run: Run | None) -> Iterator[Ro
 def _row(name: str, found: Finding, loop: Loop, priced_by: str) -> Row | None:
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     row = {**values, "rule": name, "rank": None, "priced_by": priced_by, **_priced(found, loop)}
+    if row["operation"] == OUTSIDE:
+        row["operation"] = None
     confidence = finding_verdicts.confidence(row, loop.loop_ns, loop.run_ns)
     row["confidence"] = confidence.value
     if confidence is Confidence.NOT_WORTH_A_WORD:

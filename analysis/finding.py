@@ -73,6 +73,7 @@ class Finding:
     loop and of this."""
     once_ns: int = 0
     operation: str | None = None
+    """Where the time is; None, or the one of time in no operation: the relation has NULL."""
     file: str | None = None
     line: int | None = None
 

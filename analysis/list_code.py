@@ -25,7 +25,7 @@ def converts_list(source: Source, line: int, functions: Container[str]) -> bool:
     )
 
 
-def _is_list(source: Source, value: ast.AST, line: int, deepest: int) -> bool:
+def _is_list(source: Source, value: ast.expr, line: int, deepest: int) -> bool:
     if isinstance(value, _DISPLAYS):
         return True
     if isinstance(value, ast.Call):
@@ -33,29 +33,28 @@ def _is_list(source: Source, value: ast.AST, line: int, deepest: int) -> bool:
     if not isinstance(value, (ast.Name, ast.Attribute)) or deepest == 0:
         return False
     made = _value_of(source, ast.unparse(value), line)
-    return made is not None and _is_list(source, made, getattr(made, "lineno", line), deepest - 1)
+    return made is not None and _is_list(source, made, made.lineno, deepest - 1)
 
 
-def _value_of(source: Source, name: str, line: int) -> ast.AST | None:
+def _value_of(source: Source, name: str, line: int) -> ast.expr | None:
     """What a variable was set to last before a line of its function, or of the file; else after
     it, as in the loop around."""
-    around = source.function_node(line)
-    for scope in filter(None, (around, source.tree)):
-        found = [each for each in _assignments(scope, name) if each is not None]
-        before = [each for each in found if getattr(each, "lineno", 0) < line]
+    for scope in filter(None, (source.function_node(line), source.tree)):
+        found = [*_assignments(scope, name)]
+        before = [each for each in found if each.lineno < line]
         if found:
-            return max(before or found, key=lambda each: getattr(each, "lineno", 0))
+            return max(before or found, key=lambda each: each.lineno)
     return None
 
 
-def _assignments(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+def _assignments(scope: ast.AST, name: str) -> Iterator[ast.expr]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 yield from _parts(target, node.value, name)
 
 
-def _parts(target: ast.AST, value: ast.AST, name: str) -> Iterator[ast.AST]:
+def _parts(target: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr]:
     """What `name` is set to by an assignment, which may set several at once."""
     if isinstance(target, (ast.Tuple, ast.List)):
         values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None

@@ -38,7 +38,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Keep buffers from step to step, and do not call torch.cuda.empty_cache() in the loop.",
         no_effect="No effect where the memory is too small to keep them.",
         price=exact(loop_ns).part(0.8, 0.95, 1.0),
-        operation=None if operation == "(none)" else operation,
+        operation=operation,
         **lines.place_of(cuda_lines(trace, loop, operation=operation, pattern=_MEMORY)),
     )
 

@@ -58,7 +58,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="No effect where the GPU has a queue of work, because the loop then waits "
             "for it anyway.",
             price=price,
-            operation=None if operations[0] == "(none)" else operations[0],
+            operation=operations[0],
             **lines.place_of(cuda_lines(trace, loop, operation=operations[0], pattern=_WAITS)),
         )
 

@@ -35,7 +35,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix=f"{less} gc.freeze() once the long-lived objects are made; keep transitions in arrays.",
         no_effect="No effect on collections that go through new objects only.",
         price=exact(full_ns).part(0.7, 0.95, 1.0),
-        operation=None if rows[0]["operation"] == operations.OUTSIDE else rows[0]["operation"],
+        operation=rows[0]["operation"],
         file=file,
         line=line,
     )

@@ -64,7 +64,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 "torch.from_numpy copies nothing.",
                 no_effect="No effect where a GPU has a queue of work: the call only waits for it.",
                 price=_price(trace, loop, operation, avoidable, found),
-                operation=None if operation == "(none)" else operation,
+                operation=operation,
                 **lines.place_of(found),
             )
 

@@ -48,7 +48,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="No effect where shapes change in each step, or where the step must read "
             "values back.",
             price=_price(trace, loop, found, uncertainty),
-            operation=None if operation == "(none)" else operation,
+            operation=operation,
             **lines.place_of(
                 lines.operation_lines(
                     trace, process_id=loop.process_id, operation=operation, layers=_PREPARING

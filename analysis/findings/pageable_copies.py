@@ -49,7 +49,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="No effect where each batch is pinned anew, or where the GPU has a queue of "
             "work.",
             price=_price(trace, loop, state, row, uncertainty),
-            operation=None if state.operation == "(none)" else state.operation,
+            operation=state.operation,
             **lines.place_of(cuda_lines(trace, loop, operation=state.operation, pattern=_COPIES)),
         )
 

@@ -49,7 +49,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "shared_memory, AsyncVectorEnv(shared_memory=True)).",
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
             price=reading.plus(waits).less(_SIGNAL.times(messages)),
-            operation=None if row["operation"] == "(none)" else row["operation"],
+            operation=row["operation"],
             **lines.place_of(waiting),
         )
 

@@ -43,7 +43,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix=_FIXES[looks],
             no_effect="No effect where the loop must wait as long for something else.",
             price=_price(trace, loop, row, looks=looks),
-            operation=None if row["operation"] == operations.OUTSIDE else row["operation"],
+            operation=row["operation"],
             **lines.place_of([place] if place else []),
         )
 

@@ -37,6 +37,25 @@ def test_tensors_of_long_lists_are_named(text: str):
     assert finding.price.saving_ns == pytest.approx(0.85 * 2 * SECOND)
 
 
+def test_all_such_tensors_of_a_loop_are_one_finding():
+    """Those of an operation without long lists do not count."""
+    trace = loop_rows(
+        Time("inference", "framework", 2 * SECOND, 5),
+        Time("backprop", "framework", 3 * SECOND, 6),
+        Time("advantage", "framework", SECOND, 5),
+        text=STATES + "batch = torch.tensor(states)\nbatch = torch.tensor(states)\n",
+        native_call=[
+            calls("inference", "torch:tensor", 1000, 2 * SECOND),
+            calls("backprop", "torch:tensor", 1000, 3 * SECOND),
+            calls("advantage", "torch:tensor", 1_000_000, SECOND),
+        ],
+    )
+    (finding,) = found(nested_lists.RULE, trace)
+    assert finding.line == 6
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.85 * 5 * SECOND)
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [
