@@ -40,7 +40,7 @@ int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
 }  // namespace
 
 // The first tensor is the input.
-void TokenRun::Input::Read(PyObject* argument) {
+void TokenRun::Given::Read(PyObject* argument) {
   if (argument == nullptr || IsValue(argument)) return;
   const Owned shape = ShapeOf(argument);
   if (!shape) {
@@ -48,8 +48,8 @@ void TokenRun::Input::Read(PyObject* argument) {
     return;
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(shape.get());
-  if (tensor != nullptr && tensors < kMostCaches) other[tensors++] = argument;
-  if (tensor == nullptr) tensor = argument;
+  if (first != nullptr && others < kMostCaches) other[others++] = argument;
+  if (first == nullptr) first = argument;
   if (dimensions > 0 || count > kMostDimensions) return;
   for (Py_ssize_t i = 0; i < count; i++) {
     length[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape.get(), i));
@@ -58,7 +58,7 @@ void TokenRun::Input::Read(PyObject* argument) {
   dimensions = static_cast<int>(count);
 }
 
-void TokenRun::Input::ReadAll(const Arguments& call) {
+TokenRun::Given::Given(const Arguments& call) {
   const Py_ssize_t positional = PyVectorcall_NARGS(call.flagged_count);
   const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
   for (Py_ssize_t i = 1; i < positional + named; i++) Read(call.values[i]);
@@ -89,16 +89,17 @@ bool TokenRun::Input::GoesOnWith(const Input& before) const {
 }
 
 // One whole number, with something that the forward before returned.
-bool TokenRun::GoesOnWithReturned(const Input& input) const {
-  const int dimensions = input.dimensions;
-  if (dimensions < 1 || (dimensions > 1 && input.length[SequenceOf(dimensions)] != 1)) return false;
+bool TokenRun::GoesOnWithReturned(const Given& given) const {
+  const int dimensions = given.dimensions;
+  if (on_ || dimensions < 1 || (dimensions > 1 && given.length[SequenceOf(dimensions)] != 1))
+    return false;
   const PyObject* const* end = returned_ + returned_count_;
   const auto is_returned = [&](const PyObject* each) {
     return std::find(returned_, end, each) != end;
   };
-  return (std::any_of(input.cache, input.cache + input.caches, is_returned) ||
-          std::any_of(input.other, input.other + input.tensors, is_returned)) &&
-         IsWhole(input.tensor);
+  return (std::any_of(given.cache, given.cache + given.caches, is_returned) ||
+          std::any_of(given.other, given.other + given.others, is_returned)) &&
+         IsWhole(given.first);
 }
 
 void TokenRun::NoteItems(PyObject* tuple) {
@@ -110,15 +111,13 @@ void TokenRun::NoteItems(PyObject* tuple) {
 bool IsGivenTexts(const Arguments& call) {
   if (call.values == nullptr) return false;
   const native_calls::ErrorAside aside;
-  TokenRun::Input input;
-  input.ReadAll(call);
-  return input.dimensions == 2 && input.length[1] > 1 && IsWhole(input.tensor);
+  const TokenRun::Given given(call);
+  return given.dimensions == 2 && given.length[1] > 1 && IsWhole(given.first);
 }
 
 bool TokenRun::IsLonger(const Arguments& call) {
   const native_calls::ErrorAside aside;
-  Input input;
-  input.ReadAll(call);
+  const Given input(call);
   const int grown = has_input_ ? input.Grown(input_) : -1;
   const bool is_returned = GoesOnWithReturned(input);
   const bool follows = !has_input_ || grown >= 0 || input.GoesOnWith(input_) || is_returned;
@@ -131,7 +130,6 @@ bool TokenRun::IsLonger(const Arguments& call) {
   in_block_ = follows ? in_block_ + 1 : 1;
   has_input_ = true;
   input_ = input;
-  input_.tensor = nullptr;
   return follows && forwards_ == kShortest;
 }
 

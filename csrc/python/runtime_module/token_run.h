@@ -44,8 +44,9 @@ class TokenRun {
   }
   // What the last forward returned, null if it raised.
   void NoteResult(PyObject* result) {
+    if (on_) return;
     returned_count_ = 0;
-    if (!on_ && result != nullptr && PyTuple_CheckExact(result)) NoteItems(result);
+    if (result != nullptr && PyTuple_CheckExact(result)) NoteItems(result);
   }
   // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
   // enough by now. `on`: it has gradients, as all of a run have, or none.
@@ -72,26 +73,30 @@ class TokenRun {
   friend bool IsGivenTexts(const Arguments& call);
   static constexpr int kMostDimensions = 4;
   static constexpr int kMostCaches = 4;
-  // What a forward was given.
+  // What a forward was given, as the next one is compared with it.
   struct Input {
     int dimensions = 0;  // of its first tensor; 0: it has none, or too many
     Py_ssize_t length[kMostDimensions] = {};
-    PyObject* tensor = nullptr;  // the first one, while the call begins
     int caches = 0;
     const PyObject* cache[kMostCaches] = {};  // and what else is no tensor, number or text
-    int tensors = 0;
-    const PyObject* other[kMostCaches] = {};  // tensors after the first one
 
-    void ReadAll(const Arguments& call);
-    void Read(PyObject* argument);
     // In which dimension it is one item longer than the one before, and else alike; -1: in none of
     // a sequence.
     int Grown(const Input& before) const;
     bool GoesOnWith(const Input& before) const;
   };
+  // The same, with its tensors, while the call begins.
+  struct Given : Input {
+    PyObject* first = nullptr;
+    int others = 0;
+    const PyObject* other[kMostCaches];
+
+    explicit Given(const Arguments& call);
+    void Read(PyObject* argument);
+  };
 
   bool IsLonger(const Arguments& call);
-  bool GoesOnWithReturned(const Input& input) const;
+  bool GoesOnWithReturned(const Given& given) const;
   void NoteItems(PyObject* tuple);
 
   const PyObject* module_ = nullptr;

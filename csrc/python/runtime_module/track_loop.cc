@@ -126,7 +126,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   ++calls_;
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
-  __atomic_fetch_add(&outermost_forwards, 1, __ATOMIC_RELAXED);
+  ++outermost_forwards;
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
@@ -342,7 +342,7 @@ void Track::End() {
 
 void StartTracks(ModuleState* state) { track_phases = state; }
 
-uint64_t CountedForwards() { return __atomic_load_n(&outermost_forwards, __ATOMIC_RELAXED); }
+uint64_t CountedForwards() { return outermost_forwards; }
 
 uint64_t CountedSteps() { return __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED); }
 

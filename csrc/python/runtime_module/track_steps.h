@@ -15,7 +15,7 @@ using namespace trace;  // NOLINT: the states and kinds of record.h, in every li
 // Hooks are process-wide, and so is what they feed.
 extern uint64_t explicit_in;  // generation, plus one, of the image that had an explicit operation
 extern uint64_t optimizer_steps;     // of all threads
-extern uint64_t outermost_forwards;  // the same
+extern uint64_t outermost_forwards;  // the same, under the GIL
 
 inline bool HasExplicit() {
   return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
