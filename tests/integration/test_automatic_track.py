@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from support.process.automatic_letters import Call, events, program
 from support.process.automatic_model import names
 from support.process.automatic_records import read_track
-from support.process.automatic_tokens import Call, events, program
 from support.process.recorded_child import DONE, Recorded, record
 
 # Where PyTorch says whether gradients are on; here the program says it.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.process.automatic_letters import events, program
 from support.process.automatic_model import names
-from support.process.automatic_tokens import events, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
            "target": "t", "compilation": "j", "evaluation": "e", "import": "m",

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from support.process.automatic_tokens import Program, Token, Tokens, events
+from support.process.automatic_letters import Program, events
+from support.process.automatic_tokens import Token, Tokens
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET, ADVANTAGE = "target", "advantage"
