@@ -30,13 +30,16 @@ import rlscope as rls
 
 directory = os.environ["RLSCOPE_DIR"]
 
-def iterations(count, operations=1000):
+def operations(count):
+    for _ in range(count):
+        with rls.operation("outer"):
+            with rls.operation("inner"):
+                pass
+
+def iterations(count, each=1000):
     for _ in range(count):
         rls.iteration()
-        for _ in range(operations):
-            with rls.operation("outer"):
-                with rls.operation("inner"):
-                    pass
+        operations(each)
 
 def until(done):
     deadline = time.monotonic() + 120
@@ -54,6 +57,17 @@ def files():
 
 def edge():  # which file has the state of the sweep, which is made anew by each roll
     return [os.stat(path).st_ino for number, path in files().items() if number > 10**6]
+
+def size():
+    found = {}
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            try:
+                state = os.stat(os.path.join(folder, name))
+            except FileNotFoundError:  # it was rolled up
+                continue
+            found[state.st_ino] = state.st_size
+    return sum(found.values())
 
 def roll_follows():
     before = edge()
@@ -326,25 +340,29 @@ def test_it_needs_rollup(traced: TracedPython, directory: str) -> None:
     assert not Path(directory).exists()
 
 
+# Operations come in small parts, so that the rings stay small, too.
 _MUCH = """
 iterations(5)
-for _ in range(80):  # 150 KB each
-    iterations(1, 20_000)
-    time.sleep(0.05)
+for _ in range(120):  # 150 KB each
+    rls.iteration()
+    for _ in range(10):
+        operations(2000)
+        time.sleep(0.003)
+    until(lambda: size() < 22 << 20)
 """
 
 
 def test_no_room_for_what_is_kept(traced: TracedPython, directory: str) -> None:
     """The run goes on and nothing of it is cut."""
-    result = run(traced, directory, _MUCH, "3-80", "--max-size", "16M")
+    result = run(traced, directory, _MUCH, "3-120", "--max-size", "24M")
     assert result.returncode == 0, result.stderr
     lines = re.findall("rls-prof: (cannot keep.*)\n", result.stderr)
-    assert lines == ["cannot keep iterations 3 to 80: --max-size leaves no room"]
+    assert lines == ["cannot keep iterations 3 to 120: --max-size leaves no room"]
     assert folders(directory) == []
     with load(directory) as trace:
         assert list(trace.sql("FROM loss WHERE kind = 'cut'")) == []
         ((count,),) = trace.sql("SELECT count(*) FROM iteration")
-    assert count == 85
+    assert count == 125
 
 
 def test_what_is_kept_counts(traced: TracedPython, directory: str) -> None:

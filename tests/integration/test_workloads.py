@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from support.process import forked_programs
+from support.process import forked_scripts
 from support.process.traced_python import ROOT, TracedPython
 from support.process.workload_traces import (
     Workload,
@@ -176,7 +176,7 @@ def test_a_workload_is_a_module_too(traced: TracedPython) -> None:
 @pytest.fixture(scope="module")
 def recorded(
     traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, dict[str, forked_programs.Ended]]:
+) -> tuple[str, dict[str, forked_scripts.Ended]]:
     """A trace in which each workload is a process, and how they ended."""
     folder = tmp_path_factory.mktemp("workloads")
     programs = {
@@ -185,12 +185,12 @@ def recorded(
     }
     python = traced.command("-o", str(folder / "run"), traced.python)
     modules = ["torch", "gymnasium"]
-    return str(folder / "run"), forked_programs.run(python, folder, programs, modules=modules)
+    return str(folder / "run"), forked_scripts.run(python, folder, programs, modules=modules)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_workload_under_the_profiler(
-    recorded: tuple[str, dict[str, forked_programs.Ended]], name: str
+    recorded: tuple[str, dict[str, forked_scripts.Ended]], name: str
 ) -> None:
     from rlscope._trace import Directory
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.process import forked_programs
+from support.process import forked_scripts
 from support.process.installed import is_for, need
 from support.process.traced_python import ROOT, TracedPython
 
@@ -51,11 +51,11 @@ def _program(name: str) -> list[str]:
 @pytest.fixture(scope="module")
 def with_torch(
     traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, forked_programs.Ended]:
+) -> dict[str, forked_scripts.Ended]:
     """The workloads that are forks of one process."""
     programs = {name: _program(name) for name in _PROGRAMS if _is_forked(name)}
     folder = tmp_path_factory.mktemp("brief")
-    return forked_programs.run([traced.python], folder, programs, modules=["torch", "gymnasium"])
+    return forked_scripts.run([traced.python], folder, programs, modules=["torch", "gymnasium"])
 
 
 @pytest.mark.parametrize("name", _PROGRAMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.process import forked_programs
+from support.process import forked_scripts
 from support.process.traced_python import ROOT, TracedPython
 from support.process.workload_traces import instances
 
@@ -30,7 +30,7 @@ _STEPS = ["--total-timesteps", "256"]
 _LENGTH = {"PPO": ["--num-envs", "1", *_STEPS]}  # of 8, a rollout has 16,384 steps
 
 
-Recorded = tuple[str, dict[str, forked_programs.Ended]]
+Recorded = tuple[str, dict[str, forked_scripts.Ended]]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def recorded(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> 
         for name, (env_id, _) in _ALGORITHMS.items()
     }
     python = traced.command("-o", str(folder / "run"), traced.python)
-    return str(folder / "run"), forked_programs.run(
+    return str(folder / "run"), forked_scripts.run(
         python, folder, programs, modules=["stable_baselines3"]
     )
 
@@ -95,7 +95,7 @@ def test_wrong_environment_is_one_line(traced: TracedPython, tmp_path: Path) -> 
         algorithm: [_SCRIPT, "--algorithm", algorithm, "--env-id", env_id]
         for algorithm, env_id in said
     }
-    ended = forked_programs.run([traced.python], tmp_path, programs, modules=["stable_baselines3"])
+    ended = forked_scripts.run([traced.python], tmp_path, programs, modules=["stable_baselines3"])
     for (algorithm, env_id), why in said.items():
         assert ended[algorithm].code == 1
         (line,) = ended[algorithm].stderr.splitlines()
