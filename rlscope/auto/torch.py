@@ -23,6 +23,10 @@ _OUTPUTS = ("numpy", "__array__")
 _VALUES = ("item", "tolist", "__int__", "__float__")
 """Of Tensor: what makes numbers of it."""
 
+_CHANGES = ("add_", "copy_", "lerp_", "mul_", "sub_")
+"""Of Tensor: with what a program moves a target network, or steps without an optimizer."""
+_LIST_CHANGES = tuple(f"_foreach_{name}" for name in _CHANGES)
+
 
 def watch(module: ModuleType) -> None:
     """torch."""
@@ -33,7 +37,7 @@ def watch(module: ModuleType) -> None:
         watch_method("block exit", block, "__exit__")
     watch_method("mode enter", module.set_grad_enabled, "__enter__")
     watch_method("block exit", module.set_grad_enabled, "__exit__")
-    _watch_conversions(module)
+    _watch_calls_of_tensors(module)
     _watch_backward(module)
     _watch_optimizers(module.optim.Optimizer)
     for event, name in (("saving", "save"), ("loading", "load")):
@@ -105,12 +109,14 @@ def watch_tracing(module: ModuleType) -> None:
             watch_method("traces module", getattr(module, name), "call_function")
 
 
-def _watch_conversions(torch: Any) -> None:
+def _watch_calls_of_tensors(torch: Any) -> None:
     for event, owner, names in (
         ("making", torch, _MAKINGS + _TYPES),
         ("conversion", torch.Tensor, _CONVERSION_METHODS),
         ("output", torch.Tensor, _OUTPUTS),
         ("value", torch.Tensor, _VALUES),
+        ("change", torch.Tensor, _CHANGES),
+        ("change", torch, _LIST_CHANGES),
     ):
         for name in names:
             if hasattr(owner, name):

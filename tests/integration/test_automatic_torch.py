@@ -70,7 +70,21 @@ def in_thread(program):
 S, I, B, T, A = "simulation", "inference", "backprop", "target", "advantage"  # noqa: E741
 C = "compilation"
 
+# The update goes on behind what interrupts it, if that is a part of it.
+_LEARN_AND_SAVE = "learn(agent(x).sum())\ntorch.save(x, '/dev/null')\n"
+CHANGES = {
+    f"{_LEARN_AND_SAVE}{change}\nenv.step(0)": [S, B, "saving", *[B] * is_part, S]
+    for change, is_part in {
+        "for each in other.parameters(): each.data.mul_(0.5)": True,
+        "for i in range(3): other.body[0].bias.data.mul_(0.5)": False,
+        "with torch.no_grad():\n for each in other.parameters(): each.lerp_(each, 0.1)": True,
+        "other.load_state_dict(agent.state_dict())": True,
+        "torch._foreach_mul_([each.data for each in other.parameters()], 0.5)": True,
+        "torch._foreach_mul_([other.body[0].bias.data], 0.5)": False,
+    }.items()
+}
 PROGRAMS = {
+    **CHANGES,
     "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
     "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],
     "torch.no_grad()(agent)(x)\nenv.step(0)": [S, I, S],

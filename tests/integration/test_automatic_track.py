@@ -164,7 +164,7 @@ CALLS = dict(
     F=lambda run, inside: forward(run, getattr(run, "converted", None), inside),
     T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
-    G=event("sampling"),
+    G=event("sampling"), H=event("change"),
 )
 if {environment}:
     runtime.watch("simulation", lambda: None)()
@@ -266,6 +266,10 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SGFBO SGFGFBO SFSGFS SGN(F)FBO SGS SFSGDFBO SDGFS SKGFBO SGKFS SG(F)FB F(G)B"),
         program("SFSGDS GO O(G)S SAGS SN(G)FB SN(FG)S GCGC SLGFB G(S)V(G)J(G) SWGFB SBGBO"),
         program("O(D)S S(D)DB F(D)DBO SBDO(F)FB SKDK(D)F(B)O DF(B)O"),
+        program("SFBOHHHHS FBOHHHFBOHHHHHN(HH)S FBON(HHHH)S FBON(HHHHF)HHHHS BHHHHOHHHHVHN(I)D"),
+        program("SBON(HHHHA)S BOH(I)HHI(H)HHN(H(H)HN(HH))KHHHHS BON(H)HN(HH)N()N(H)J(HHHH)SHHHHS"),
+        program("SUHHHHSB(HHHH)O(HHHH)F(HHHH)SBOHHHCHSBOHHHDHS SBOHHVHHLHWHS BON(HHHH)VS"),
+        program("SBOHN(HHF)HS"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
         program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
@@ -273,11 +277,19 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
 
 
+SHORT = {
+    "R": "T)T)T)T)T",
+    "*": "S)B)" * 4 + "Z)F)Z)",  # a loop that learns, and the beginning of an evaluation
+    "+": "B)O)H)H)H)",
+}
+
+
 def nested(text: str) -> list[Call]:
-    """A program by letters: each opens a call, which ")" or the end closes; "R" is a run of T, "H"
-    a loop that learns and the beginning of an evaluation."""
+    """A program by letters: each opens a call, which ")" or the end closes."""
     stack: list[list[Call]] = [[]]
-    for letter in text.replace("R", "T)T)T)T)T").replace("H", "S)B)" * 4 + "Z)F)Z)"):
+    for short, long in SHORT.items():
+        text = text.replace(short, long)
+    for letter in text:
         if letter != ")":
             call = Call(letter)
             stack[-1].append(call)
@@ -301,7 +313,8 @@ def test_typical_loops_without_an_environment(mode: str, tmp_path: Path) -> None
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
     st.text(
-        "SFBONECFKMSJCPVIIRRTQQHZZFAAADDDGGGLLUUYYXXXWW))))))))))))))))))))))))))))", max_size=30
+        "SFBONECFKMSJCPVIIRRTQQ*HHHH+++ZZFAAADDDGGGLLUUYYXXXWW))))))))))))))))))))))))))))",
+        max_size=30,
     )
     .map(nested)
     .filter(bool)
@@ -309,7 +322,7 @@ PROGRAMS = (
 
 
 # Without an environment. Other letters count there in ways that this is not about.
-MODELS = st.text("FFBONEQTRXXX" + ")" * 12, max_size=30).map(nested).filter(bool)
+MODELS = st.text("FFBONEQTRXXXHHH++" + ")" * 12, max_size=30).map(nested).filter(bool)
 
 
 @settings(

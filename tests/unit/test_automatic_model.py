@@ -281,3 +281,26 @@ def test_sac_with_three_losses() -> None:
 )
 def test_a_program_that_learns_from_the_forwards_it_acted_with(calls: str, expected: str) -> None:
     assert track(calls) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("FBOHHHHS", "bbbbbbbbbbbbb.s."),
+        ("FBOHHHS", "bbbbb.......s."),  # three are too few
+        ("FBHHHHHS", "bbbbbbbbbbbbb.s."),  # it steps by itself
+        ("HHHHFBOSHHHHS", "........bbbbb.s.........s."),  # only behind an update
+        ("FBOHHHHFBO", "bbbbbbbbbbbbb.bbbbb."),
+        # A no-grad block counts as a whole, if no forward lies in it.
+        ("FBON(HHHH)S", "bbbbbbbbbbbbbbb.s."),
+        ("FBON(HH)HHS", "bbbbbbbbbbbbbbb.s."),
+        ("FBON(HHHHQ)FBO", "bbbbb.ttttttttttt.bbbbb."),
+        # Whatever else begins ends it, and what counts apart interrupts it.
+        ("SSFBOHHDHHS", "s.s.bbbbb.....iiiiiis."),
+        ("SFBOHHHHVHS", "s.bbbbbbbbbbbbbbebb.s."),
+        # What lies inside of another call is a part of that.
+        ("FBO(HHHH)S(HHHH)F(HHHH)", "bbbbbbbbbbbbb.sssssssss.iiiiiiiii."),
+    ],
+)
+def test_changes_of_tensors_behind_an_update(calls: str, expected: str) -> None:
+    assert track(calls) == expected

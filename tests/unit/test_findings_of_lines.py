@@ -79,6 +79,25 @@ def test_an_update_of_a_few_parameters_is_one(in_place, count):
     assert len(found(tensor_loop.RULE, trace)) == (count > 800)
 
 
+@pytest.mark.parametrize("in_place", [True, False])
+def test_an_update_of_parameters_has_longer_calls_beside(in_place):
+    """As where it is a part of the operation with the backward."""
+    name = "mul_" if in_place else "mul"
+    trace = loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 2),
+        entries={"backprop": 400},
+        text="for online, target in zip(net.parameters(), other.parameters()):\n"
+        "    target.data.mul_(0.5)\n",
+        native_call=[
+            calls("backprop", "torch._C._engine:run_backward", 400, 4 * SECOND),
+            calls("backprop", f"torch._C:TensorBase.{name}", 3200, SECOND // 100),
+        ],
+    )
+    findings = found(tensor_loop.RULE, trace)
+    assert len(findings) == in_place
+    assert all("3,200 calls of torch._C:TensorBase.mul_" in each.evidence for each in findings)
+
+
 def test_layers_of_a_network_are_no_loop_over_tensors():
     """The program's own line calls modules, and these call the framework."""
     trace = loop_rows(

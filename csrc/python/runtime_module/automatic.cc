@@ -64,6 +64,8 @@ bool WatchCode(Event event, PyObject* callable) {
       return WatchConversion(callable, Converts::kValue);
     case Event::kDraw:
       return WatchConversion(callable, Converts::kDraw);
+    case Event::kChange:
+      return WatchConversion(callable, Converts::kChange);
     default:
       return false;
   }

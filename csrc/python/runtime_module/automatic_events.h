@@ -16,6 +16,7 @@ namespace rlscope::python {
   X(kTapeExit, "tape exit")                                                                      \
   X(kBackward, "backward")                                                                       \
   X(kStep, "step")                                                                               \
+  X(kChange, "change")          /* of a tensor in place, or of a list of them */                 \
   X(kBlockEnter, "block enter") /* of a no-grad block */                                         \
   X(kModeEnter, "mode enter")   /* if gradients are off */                                       \
   X(kBlockExit, "block exit")                                                                    \

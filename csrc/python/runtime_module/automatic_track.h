@@ -16,6 +16,7 @@
 //   D  outermost draw of some out of many, at random
 //   G  outermost call of a buffer that takes a batch out of it; inside it is a V
 //   J  compilation: tracing and compiling code
+//   H  change of a tensor in place
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
 //
@@ -48,6 +49,9 @@
 // trained a module: `reference` if none of its own was, `reward` if it returns a number for each
 // text, and else `backprop`. In a no-grad block with several F that is the time since the one
 // before.
+//
+// Four H or more behind a B or O, before anything else, are a part of backprop, with the time before
+// them. In a no-grad block that is the whole block, if no F lies in it.
 //
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
@@ -291,6 +295,12 @@ class Track {
   void LeaveTraining() {
     if (--training_ == 0) EndLibraryTraining();
   }
+  // Whether an H would count.
+  bool MayChange() const {
+    return ExpectsStep() && step_ == 0 && !imports_ && !IsInsideOther() && !IsInsideForward();
+  }
+  // Some H have ended.
+  void NoteChanges(uint64_t count);
   // `name`: a constant, the name of the V.
   void EnterApart(const char* name) {
     if (apart_ == 0) BeginApart(name);
@@ -391,6 +401,9 @@ class Track {
   bool BeginStep(const PyObject* optimizer);
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
+  // A program that moves a target network, or steps by itself, changes tensor after tensor.
+  bool HasManyChanges() const { return changes_ >= 4; }
+  void GoOnWithUpdate();
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function, const Arguments& call);
@@ -491,6 +504,7 @@ class Track {
   const void* block_ = nullptr;
   uint32_t block_entries_ = 0;
   bool block_has_forward_ = false;
+  bool block_has_change_ = false;
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
 
   uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say; kAutoNamed: C, V, J
@@ -530,6 +544,7 @@ class Track {
   bool has_key_ = false;       // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;  // of the last forward, where a generation was
   bool generated_ = false;     // since the last S and O
+  uint64_t changes_ = 0;       // H since the operation was decided
   bool updated_ = false;       // a backward was, since the last S
   // No F was between the last update's S and its B; before the first one, F had gradients before S.
   bool learns_as_acted_ = false;

@@ -74,6 +74,11 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
     track->LeaveDraw();
     return result;
   }
+  if constexpr (converts == Converts::kChange) {
+    PyObject* result = call();
+    NoteChange(track, first);
+    return result;
+  }
   if (__builtin_expect(!track->IsOfObservation(first), 1)) return call();
   track->EnterConversion(first);
   PyObject* result = call();
@@ -161,6 +166,8 @@ bool WatchConversion(PyObject* callable, Converts converts) {
       return WatchCallable<Converts::kValue>(callable);
     case Converts::kDraw:
       return WatchCallable<Converts::kDraw>(callable);
+    case Converts::kChange:
+      return WatchCallable<Converts::kChange>(callable);
   }
   return false;
 }

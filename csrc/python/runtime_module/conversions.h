@@ -1,5 +1,6 @@
 // Functions, methods and types of C code that convert an observation for a forward, or what that
-// returned: PyTorch's as_tensor, Tensor.to, Tensor. And methods of Cython that draw. Their own
+// returned: PyTorch's as_tensor, Tensor.to, Tensor. And those that change tensors, and methods of
+// Cython that draw. Their own
 // vectorcall pointer is replaced; nothing that a program can look at changes, and the C function
 // that recorders of native calls look for stays in place.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_CONVERSIONS_H_
@@ -18,11 +19,19 @@ enum class Converts {
   kOutput,       // all calls are, of what forwards returned
   kValue,        // the same, to numbers
   kDraw,         // all calls are
+  kChange,       // all calls are, of tensors
 };
 
 // Makes calls of it events. False: it is none of those, or its calls go another way. Sets no
 // Python error.
 bool WatchConversion(PyObject* callable, Converts converts);
+
+// A call that has changed one tensor in place, or each one in a list. Null: who knows what.
+inline void NoteChange(Track* track, PyObject* changed) {
+  if (__builtin_expect(!track->MayChange(), 1)) return;
+  const bool are_many = changed != nullptr && (PyList_Check(changed) || PyTuple_Check(changed));
+  track->NoteChanges(are_many ? static_cast<uint64_t>(PySequence_Fast_GET_SIZE(changed)) : 1);
+}
 
 // A call that makes something of `object`.
 template <class Call>

@@ -242,7 +242,7 @@ void Track::EnterBlock(const void* block) {
   before_block_ = state_;
   block_ = block;
   block_entries_ = 1;
-  block_has_forward_ = false;
+  block_has_forward_ = block_has_change_ = false;
   run_.BeginBlock();
   Run(kAutoBlock);
 }
@@ -253,6 +253,8 @@ void Track::LeaveBlock(const void* block) {
   if (state_ == kAutoGeneration) run_.EndBlock();
   if (block_has_forward_) {
     RunAfterForward();
+  } else if (block_has_change_ && HasManyChanges()) {
+    GoOnWithUpdate();
   } else {
     Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
@@ -331,6 +333,24 @@ void Track::EndStep() {
   generated_ = false;
   updated_ |= had_backward;
   Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
+}
+
+// ---- H ------------------------------------------------------------------------------------------
+
+void Track::NoteChanges(uint64_t count) {
+  if (!Follows() || !ExpectsStep()) return;
+  changes_ += count;
+  if (block_ != nullptr) {
+    block_has_change_ = true;
+  } else if (HasManyChanges()) {
+    GoOnWithUpdate();
+  }
+}
+
+// The update lasts up to here.
+inline void Track::GoOnWithUpdate() {
+  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoTail, kAutoBackprop);
+  ResolveAndRun(WithAutoFate(resolve, kAutoBlock, kAutoBackprop), kAutoTail);
 }
 
 void Track::End() {

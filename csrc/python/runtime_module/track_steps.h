@@ -73,6 +73,7 @@ inline void Track::Decide(Expects next) {
   import_cut_ = import_;
   block_ = nullptr;
   last_compiled_ = nullptr;
+  changes_ = 0;
   drawn_ = makes_ = is_unproven_ = has_output_ = prepares_ = false;
   run_.End();
 }

@@ -135,7 +135,8 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_f
         if step % policy_frequency == 0:
             for _ in range(policy_frequency):
                 learner.learn_actor(batch[0])
-        learner.follow()
+        with operation("backprop"):
+            learner.follow()
 
 
 if __name__ == "__main__":

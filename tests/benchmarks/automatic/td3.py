@@ -46,8 +46,9 @@ class Learner:
             self.actor_optimizer.zero_grad()
             loss.backward()
             self.actor_optimizer.step()
-        for network, target in self.pairs():
-            follow(network, target)
+        with operation("backprop"):
+            for network, target in self.pairs():
+                follow(network, target)
 
 
 def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_frequency=2):

@@ -10,7 +10,7 @@
             J  compilation                        P  a phase of one before the last
             V  evaluation, saving, loading        I  execution of a module
             A  sample of a space of actions       D  draw of some out of many
-            G  taking a batch out of a buffer
+            G  taking a batch out of a buffer     H  change of a tensor in place
             K  conversion of the observation      W  conversion of something else
             M  conversion of what K, M or W returned last; each F is given that
             X  conversion of what forwards returned

@@ -6,6 +6,7 @@ Where the recorder must write before it knows, this reads on: calls become token
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -31,7 +32,7 @@ def names(calls: Program, *, environment: bool = True) -> list[str]:
              IMPORT: tokens.imports, COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
     found = ((start, end, APART) for start, end in evaluations(tokens))
-    for start, end, name in (*intervals(tokens.found, environment), *apart, *found):
+    for start, end, name in (*intervals(tokens, environment), *apart, *found):
         track[start:end] = [name] * (end - start)
     return track
 
@@ -79,7 +80,7 @@ Interval = tuple[int, int, str]
 """Start, end and name."""
 
 
-def intervals(tokens: Sequence[Token], environment: bool) -> Iterator[Interval]:
+def intervals(tokens: Tokens, environment: bool) -> Iterator[Interval]:
     """Every part of the track that has a name."""
     yield from _Reading(tokens, environment).intervals()
 
@@ -88,8 +89,9 @@ class _Reading:
     """What is known of a thread up to a token. Each kind of token has a method, which gives what
     the token names."""
 
-    def __init__(self, tokens: Sequence[Token], environment: bool) -> None:
-        self.tokens = tokens
+    def __init__(self, tokens: Tokens, environment: bool) -> None:
+        self.tokens: Sequence[Token] = tokens.found
+        self.changes = tokens.changes
         self.environment = environment
         self.position = 0  # of the next token
         self.waiting: list[Token] = []  # forwards whose name is open
@@ -213,6 +215,7 @@ class _Reading:
         self.trains |= bool(learning)
         steps = any(each.kind == "S" for each in self.tokens[: self.position])
         end, after = _end_of_backprop(self.tokens, token.end, self.position, steps)
+        end = self.end_of_changes(end, after)
         if self.drawn is not None:
             yield self.drawn.start, waiting[0].start if waiting else token.start, REPLAY
         start = token.start if self.prepared is None or token.is_whole else self.prepared
@@ -225,6 +228,12 @@ class _Reading:
         )
         self.end_cycle()
         self.updated, self.position, self.prepared = True, after, None
+
+    def end_of_changes(self, end: int, after: int) -> int:
+        """The end of an update, with four changes of tensors or more behind its last B or O."""
+        limit = self.tokens[after].start if after < len(self.tokens) else math.inf
+        changes = [time for time in self.changes if end < time < limit]
+        return changes[-1] if len(changes) >= 4 else end
 
     def name_of_aside(self) -> str:
         """What forwards without gradients are in an update that has others with them."""

@@ -59,6 +59,7 @@ class Tokens:
         self.apart: list[tuple[int, int]] = []  # of each V
         self.batches: list[tuple[int, int]] = []  # of each G
         self.imports: list[tuple[int, int]] = []  # of each I
+        self.changes: list[int] = []  # since when each H counts that may be a part of an update
         self._trains = False  # C computes gradients
         # Begin of each F and C that nothing of its kind is around.
         self.policy_calls: list[int] = []
@@ -83,6 +84,7 @@ class Tokens:
         self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
         self._in_block = 0  # T of the run, in the block that is open
+        self._changes = 0  # H in that block
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
@@ -105,7 +107,7 @@ class Tokens:
             if counts or token is not None or self._is_mark(kind):
                 self._disturb()
             if kind == "N" and self._is_mark(kind):
-                self._in_block = 0
+                self._in_block = self._changes = 0
             is_made = kind == "W" and token is not None
             is_known = kind in self._known or kind == "L" or is_made
             self._conversions += is_known
@@ -251,8 +253,19 @@ class Tokens:
             self._in_block = self._in_block + 1 if follows else 1
             self._last = self._items
 
+    def _change(self) -> None:
+        if self._is_in("SBOCJPUVG") or self._current("FQTY") is not None or self._import:
+            return
+        if self._block() is None:
+            self.changes.append(self._time)
+        else:
+            self._changes += 1
+
     def _leave_block(self) -> None:
-        """A text that was written in a block does not go on after it."""
+        """A text that was written in a block does not go on after it. What was changed in one
+        counts from there on, if it has no forward."""
+        if all(token.end >= 0 for token in self.found):
+            self.changes += [self._time] * self._changes
         if self.found and self.found[-1].kind == "T" and self.found[-1].end < 0:
             if self._in_block > 1:
                 self._run, self._alike = 0, None
@@ -438,6 +451,8 @@ class Tokens:
             self._end("KMW", self._time)
         elif kind in "XAD":
             self._output(kind)
+        elif kind == "H":
+            self._change()
         elif kind in "FQTYN" and not self._is_in("C"):
             if token is not None and token.kind == "F" and token.end < 0:
                 token.ends.append(self._time)
