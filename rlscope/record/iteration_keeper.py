@@ -88,7 +88,7 @@ class KeptIterations:
         """Bytes of the files that the run itself no longer holds."""
         if not self._kept:
             return 0
-        of_run = _sizes(os.path.join(self._directory, "trace"))
+        of_run = self._sizes([""])
         kept = self._sizes(wanted.folder for wanted in self._kept)
         return sum(size for inode, size in kept.items() if inode not in of_run)
 
@@ -143,9 +143,11 @@ class KeptIterations:
         return self._max_size > 0 and sum(held.values()) > self._max_size // _PART_OF_SIZE
 
     def _sizes(self, names: Iterable[str]) -> dict[int, int]:
+        """Bytes of the files in folders of traces, by inode."""
         found: dict[int, int] = {}
         for name in names:
-            found.update(_sizes(os.path.join(self._directory, name, "trace")))
+            for part in ("", "trace"):
+                found.update(_sizes(os.path.join(self._directory, name, part)))
         return found
 
 
@@ -165,6 +167,8 @@ def _sizes(folder: str) -> dict[int, int]:
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
+                if not entry.is_file(follow_symlinks=False):
+                    continue
                 status = entry.stat(follow_symlinks=False)
                 found[status.st_ino] = status.st_size
     return found
