@@ -89,6 +89,12 @@ def is_starving(role: Row) -> bool:
     return bool(role["waited_ns"] > role["group_ns"])
 
 
+def is_sleeping(role: Row) -> bool:
+    """Whether a role waits for time for longer than for other processes, and than any work of its
+    loop takes."""
+    return bool(role["slept_ns"] > max(role["waited_ns"], role["group_ns"]))
+
+
 def is_slower(step: Row) -> bool:
     """Whether a process is slower than the others of its family for a notable part of its loop,
     from the row of `peer_step` with the operation that costs it most."""

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _FAMILY = ("family", "processes", "name", "last_name", "role", "waiting_id")
 _TARGET = ("target_kind", "target_role", "target_family", "target_peers", "target_name",
            "target_last_name")  # fmt: skip
-_COLUMNS = (*_FAMILY, "loop_ns", "waited_ns", "group", "group_ns", "likeness", *_TARGET)
+_COLUMNS = (*_FAMILY, "loop_ns", "waited_ns", "slept_ns", "group", "group_ns", "likeness", *_TARGET)
 
 Rows = list[dict[str, Any]]
 
 
 def role_loops(trace: Trace) -> Table:
-    """family, processes, name, last_name, role, waiting_id, loop_ns, waited_ns, group, group_ns,
-    likeness, and target_...: one row for each family of processes with a training loop. Those
-    that starve are first, the one that waits for the largest part of its loop before all. Then
-    come those with the longest loops.
+    """family, processes, name, last_name, role, waiting_id, loop_ns, waited_ns, slept_ns, group,
+    group_ns, likeness, and target_...: one row for each family of processes with a training loop.
+    Those that starve or sleep are first, the one that does so for the largest part of its loop
+    before all. Then come those with the longest loops.
 
     waiting_id is the process_id of the one that waits most of the family.
     `group` is the group of operations that takes most of the loop beside waits for other processes,
@@ -80,15 +80,15 @@ def _row(rows: Rows) -> dict[str, Any]:
     group = max(work, key=lambda name: work[name])
     return {name: rows[0][name] for name in (*_FAMILY, *_TARGET)} | {
         "loop_ns": sum(row["duration_ns"] for row in rows),
-        "waited_ns": sum(row["waited_ns"] for row in rows),
+        **{name: sum(row[name] for row in rows) for name in ("waited_ns", "slept_ns")},
         "group": group,
         "group_ns": work[group],
     }
 
 
 def _place(row: dict[str, Any]) -> tuple[bool, float]:
-    if process_verdicts.is_starving(row):
-        return False, -row["waited_ns"] / row["loop_ns"]
+    if process_verdicts.is_starving(row) or process_verdicts.is_sleeping(row):
+        return False, -max(row["waited_ns"], row["slept_ns"]) / row["loop_ns"]
     return True, -row["loop_ns"]
 
 

@@ -44,7 +44,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence=f"{count(rows[0]['calls'])} calls of {rows[0]['function']} in "
         f"{count(rows[0]['entries'])} entries into {found.operation}, from a loop of the program.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
-        fix="Put the inputs into one batch and call the network once.",
+        fix="Put the inputs into one batch and call the network once. If each input depends on the "
+        "result before, as in a tree search, batch the inputs of several searches.",
         no_effect="Little effect where the network is so large that its arithmetic takes the time.",
         experiment=_experiment(rows, calls),
         price=exact(rows[0]["operation_ns"]).part(0.75 * rest, 0.9 * rest, rest),
@@ -117,18 +118,19 @@ def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment |
 
 
 def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
-    """The line, in a loop of the program, that leads to most calls of the whole network: its layers
-    are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
+    """The line nearest to the network, in a loop of the program, that leads to most calls of the
+    whole network: its layers are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
     call, because each needs what the one before made, or calls another network."""
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
-    for row in rows:
+    longest_ns = rows[0]["total_ns"] if rows else 0
+    most = (row for row in rows if finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns))
+    for row in sorted(most, key=lambda row: row["distance"]):
         place = row["file"], row["line"]
         if source_of(trace, place[0]).is_chain(place[1]):
             return None
         if own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
-            most = finding_verdicts.is_most_of_calls(row["total_ns"], rows[0]["total_ns"])
-            return place if most else None
+            return place
     return None
 
 

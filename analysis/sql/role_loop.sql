@@ -5,12 +5,13 @@
 --   waiting_id          process_id of the one that waits most
 --   operation           between operations '(between operations)'
 --   duration_ns  its time
---   waited_ns    the part of that in which it waits for other processes
+--   waited_ns    the part of that in which it waits for other processes; slept_ns: for time
 --   target_...          whom the process that waits most of the family waits for (parts/main_target.sql)
 -- uses: looping_process, process_family, waited_share, main_target
 WITH _loop AS (
   SELECT process_id, family, operation, SUM(duration_ns) AS duration_ns,
-    COALESCE(SUM(duration_ns * share) FILTER (layer = 'wait'), 0) AS waited_ns
+    COALESCE(SUM(duration_ns * share) FILTER (layer = 'wait'), 0) AS waited_ns,
+    COALESCE(SUM(duration_ns * slept_share) FILTER (layer = 'wait'), 0) AS slept_ns
   FROM breakdown JOIN process_family USING (process_id)
     LEFT JOIN waited_share USING (process_id, operation)
   WHERE stage = 'loop' AND operation <> '(not recorded)' AND process_id IN (FROM looping_process)
@@ -29,10 +30,12 @@ SELECT _family.family, processes, _family.name, _family.last_name, _family.role,
   waiting_id,
   IF(operation = '(none)', '(between operations)', operation) AS operation,
   CAST(duration_ns AS BIGINT) AS duration_ns, CAST(waited_ns AS BIGINT) AS waited_ns,
+  CAST(slept_ns AS BIGINT) AS slept_ns,
   target.kind AS target_kind, target.role AS target_role, target.family AS target_family,
   target.peers AS target_peers, target.name AS target_name, target.last_name AS target_last_name
 FROM (
-  SELECT family, operation, SUM(duration_ns) AS duration_ns, SUM(waited_ns) AS waited_ns
+  SELECT family, operation, SUM(duration_ns) AS duration_ns, SUM(waited_ns) AS waited_ns,
+    SUM(slept_ns) AS slept_ns
   FROM _loop GROUP BY ALL
 ) JOIN _family USING (family) JOIN _waiting USING (family)
   LEFT JOIN main_target AS target USING (waiting_id)

@@ -17,7 +17,7 @@ Rows = Sequence[Row]
 
 
 def loops(rows: Rows) -> str:
-    """Rows of `role_loops`, each in a sentence; the one that waits most is first."""
+    """Rows of `role_loops`, each in a sentence; the one that waits or sleeps most is first."""
     return " ".join(map(_loop, rows[:_ROLES]))
 
 
@@ -25,13 +25,16 @@ def _loop(row: Row) -> str:
     who = loop_sentences.target(row | {"kind": None, "peers": row["processes"]})
     many = row["processes"] > 1
     loop = f"training loop{'s' if many else ''}"
-    starves = process_verdicts.is_starving(row)
-    part_ns, whole_ns = row["waited_ns" if starves else "group_ns"], row["loop_ns"]
-    share = units.share(part_ns, whole_ns)
-    times = f"{units.duration(part_ns)} of {units.duration(whole_ns)}"
-    if starves:
-        waits, its = ("wait", "their") if many else ("waits", "its")
-        return f"{who} {waits} for {_target(row)} for {share} of {its} {loop}: {times}."
+    if process_verdicts.is_sleeping(row):
+        part, does = "slept_ns", "sleep" if many else "sleeps"
+    elif process_verdicts.is_starving(row):
+        part, does = "waited_ns", f"{'wait' if many else 'waits'} for {_target(row)}"
+    else:
+        part, does = "group_ns", ""
+    share = units.share(row[part], row["loop_ns"])
+    times = f"{units.duration(row[part])} of {units.duration(row['loop_ns'])}"
+    if does:
+        return f"{who} {does} for {share} of {'their' if many else 'its'} {loop}: {times}."
     return f"{loop_sentences.title(row['group'])} takes {share} of the {loop} of {who}: {times}."
 
 

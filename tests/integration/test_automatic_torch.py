@@ -85,6 +85,8 @@ CHANGES = {
 }
 PROGRAMS = {
     **CHANGES,
+    "env.step(0)\ntorch.save(x, '/dev/null')\nenv.step(0)": [S, S, "saving", S],
+    "import io, pickle\npickle.loads(pickle.dumps(x))\ntorch.save(x, f=io.BytesIO())": [S],
     "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
     "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],
     "torch.no_grad()(agent)(x)\nenv.step(0)": [S, I, S],

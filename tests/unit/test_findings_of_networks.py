@@ -66,11 +66,13 @@ def test_the_run_says_how_often_its_networks_are_called(forwards, in_a_row):
     assert titles == ["inference calls the network 8 times in a row"] * (in_a_row == 8)
 
 
-def test_the_conversion_before_a_forward_is_no_entry_of_its_own():
+@pytest.mark.parametrize("conversions", [1, 5])
+def test_conversions_before_a_forward_are_no_entries_of_their_own(conversions):
+    """Two forwards in a row are entries, both."""
+    step_ns = [*[200 - 10 * each for each in range(conversions)], 3000, 2900]
     instances = [
         {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}
-        for step in range(1000)
-        for at, self_ns in ((2 * step, 2), (2 * step + 1, 3000))
+        for at, self_ns in enumerate(step_ns * 500)
     ]
     trace = loop_rows(
         Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
@@ -105,6 +107,21 @@ def test_layers_in_a_row_are_one_network(text):
         native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
     )
     assert found(single_inference.RULE, trace) == []
+
+
+def test_the_loop_nearest_to_the_network_counts():
+    """As that of a search inside the loop of an actor, beside whose time a step is nothing."""
+    text = "def play():\n    return [net(leaf) for leaf in leaves()]\n\n\n"
+    text += "for game in games:\n    play()\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 6, ((FILE, "play"), MODULE)),
+        Time("inference", "framework", SECOND // 10, 6, (MODULE,)),
+        Time("simulation", "python", SECOND // 100, 6, ((FILE, "play"),)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert [each.line for each in found(single_inference.RULE, trace)] == [2]
 
 
 def test_a_loop_around_a_function_that_calls_the_network_is_one():

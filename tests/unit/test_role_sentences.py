@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from support.files.facts import assert_says
 from support.files.headlines import read, texts
 from support.files.relation_rows import Relations, process, share
@@ -15,7 +16,14 @@ _WEIGHTS = {"kind": "pipe", "object": "8", "function": "read"}
 _STEPS = 10
 
 
-def _queues(*, learning_ns: int = 30, slow_ns: int = 1, **more: Any) -> Relations:
+def _queues(
+    *,
+    learning_ns: int = 30,
+    slow_ns: int = 1,
+    receive: str = "receive",
+    queue: dict[str, str] = _QUEUE,
+    **more: Any,
+) -> Relations:
     """A learner with a loop of 100 ns. Two actors of 100 ns step ten times, and wait for weights.
     A step takes actor 1 so much longer than one nanosecond."""
     stepped = {1: _STEPS, 2: _STEPS * slow_ns}
@@ -37,14 +45,14 @@ def _queues(*, learning_ns: int = 30, slow_ns: int = 1, **more: Any) -> Relation
             for n in range(_STEPS)
         ],
         breakdown=[
-            share(0, "receive", "wait", 100 - learning_ns),
+            share(0, receive, "wait", 100 - learning_ns),
             share(0, "train", "python", learning_ns),
             *(share(p, "step", "python", ns) for p, ns in stepped.items()),
             *(share(p, "get", "wait", 5) for p in stepped),
             *(share(p, "send", "python", 95 - ns) for p, ns in stepped.items()),
         ],
         wait=[
-            {"process_id": 0, "operation": "receive", "self_ns": 100 - learning_ns, **_QUEUE},
+            {"process_id": 0, "operation": receive, "self_ns": 100 - learning_ns, **queue},
             *({"process_id": p, "operation": "get", "self_ns": 5, **_WEIGHTS} for p in stepped),
         ],
         wait_peer=[
@@ -69,6 +77,18 @@ def test_a_role_that_works_more_than_it_waits_does_not_starve() -> None:
     assert_says(said, *actors, "train", "60.0 %", "learner", "60 ns of 100 ns")
     assert process_verdicts.is_starving({"waited_ns": 51, "group_ns": 50})
     assert not process_verdicts.is_starving({"waited_ns": 50, "group_ns": 50})
+
+
+@pytest.mark.parametrize("sleeps", [True, False])
+def test_a_role_that_polls_with_a_timer_sleeps(sleeps: bool) -> None:
+    """If its own operation holds the sleep, that is the largest part of its loop."""
+    timer = {"kind": "sleep", "object": "", "function": "time.sleep"}
+    said = read(_queues(receive="(none)" if sleeps else "receive", queue=timer)).sentence
+    assert ("learner sleeps for 70.0 % of its training loop: 70 ns of 100 ns." in said) == sleeps
+    assert ("receive takes 70.0 % of the training loop of learner" in said) != sleeps
+    assert process_verdicts.is_sleeping({"slept_ns": 51, "waited_ns": 50, "group_ns": 50})
+    assert not process_verdicts.is_sleeping({"slept_ns": 51, "waited_ns": 51, "group_ns": 50})
+    assert not process_verdicts.is_sleeping({"slept_ns": 51, "waited_ns": 50, "group_ns": 51})
 
 
 def test_processes_with_one_loop_have_one_sentence() -> None:

@@ -1,16 +1,22 @@
 -- Native calls of frameworks in operations ($operations) of a process ($process_id), the longest first.
---   calls, entries   of the function, and of the operation. What takes less than a quarter of the next
---                    instance made ready for it, as the conversion of an observation does: one entry
+--   calls, entries   of the function, and of the operation. What takes less than a quarter of one of the
+--                    next eight in a row made ready for it, as conversions of an observation do: one entry
 --   duration_ns      of the calls
 --   operation_ns     of the operation in the training loop
 --   passes           how often the operation calls networks: as the function's part of its calls in all
 --                    operations but some ($apart), of all outermost forwards; NULL: not known
-WITH _instance AS (
-  SELECT path AS operation, COALESCE(
-    path = LEAD(path) OVER _thread AND 4 * self_ns < LEAD(self_ns) OVER _thread, FALSE) AS makes_ready
+WITH _change AS (
+  SELECT thread_id, start_ns, path AS operation, self_ns,
+    path IS DISTINCT FROM LAG(path) OVER (PARTITION BY thread_id ORDER BY start_ns) AS is_first
   FROM operation_instance JOIN operation USING (operation_id)
   WHERE process_id = $process_id
-  WINDOW _thread AS (PARTITION BY thread_id ORDER BY start_ns)
+), _row AS (
+  SELECT *, COUNT_IF(is_first) OVER (PARTITION BY thread_id ORDER BY start_ns) AS run FROM _change
+), _instance AS (
+  SELECT operation, COALESCE(4 * self_ns < MAX(self_ns) OVER (
+    PARTITION BY thread_id, run ORDER BY start_ns ROWS BETWEEN 1 FOLLOWING AND 8 FOLLOWING
+  ), FALSE) AS makes_ready
+  FROM _row
 ), _entry AS (
   SELECT operation, COUNT(*) FILTER (NOT makes_ready) AS entries FROM _instance GROUP BY operation
 ), _all AS (

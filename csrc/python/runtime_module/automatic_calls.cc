@@ -77,16 +77,29 @@ bool IsSymbolic(PyObject* const* arguments, size_t flagged_count) {
   return strcmp(Py_TYPE(arguments[1])->tp_name, "KerasTensor") == 0;
 }
 
+// Whether a call writes to memory, or reads from it, as pickling does with each tensor.
+bool IsInMemory(PyObject* const* arguments, size_t flagged_count, PyObject* keywords) {
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count) + named;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (strcmp(Py_TYPE(arguments[i])->tp_name, "_io.BytesIO") == 0) return true;
+  }
+  return false;
+}
+
 template <Event event>
 constexpr bool is_forward = event == Event::kForward || event == Event::kTapedForward;
 
 // Whether the call is the event at all.
 template <Event event>
-inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
+inline bool Counts(PyObject* const* arguments, size_t flagged_count, PyObject* keywords) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
   if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
   if constexpr (event == Event::kConversion) {
     return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kSaving || event == Event::kLoading) {
+    return !IsInMemory(arguments, flagged_count, keywords);
   }
   return true;
 }
@@ -245,7 +258,7 @@ PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
-  if (!Counts<event>(arguments, flagged_count)) {
+  if (!Counts<event>(arguments, flagged_count, keywords)) {
     return call();
   }
   Track* track = &own_track;
@@ -271,7 +284,7 @@ PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagg
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
-  if (!Counts<event>(arguments, flagged_count)) {
+  if (!Counts<event>(arguments, flagged_count, keywords)) {
     return call();
   }
   Track* track = &own_track;
