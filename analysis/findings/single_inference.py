@@ -119,8 +119,9 @@ def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment |
 
 def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
     """The line nearest to the network, in a loop of the program, that leads to most calls of the
-    whole network: its layers are called in turn anyway. The loop can be that of a caller. None: its passes cannot be one
-    call, because each needs what the one before made, or calls another network."""
+    whole network: its layers are called in turn anyway. The loop can be that of a caller. None: its
+    passes cannot be one call, because each needs what the one before made, or calls another
+    network."""
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
     longest_ns = rows[0]["total_ns"] if rows else 0
