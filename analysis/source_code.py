@@ -20,7 +20,7 @@ LOOPS = (*_LOOPS, *_COMPREHENSIONS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
-_IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
+IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 # What gives all items of a container, or their numbers.
 _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
@@ -185,7 +185,7 @@ class Source:
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
                 given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
                 inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
-                if given & _PARAMETERS and (inside & _IN_PLACE or _puts_sums(node)):
+                if given & _PARAMETERS and (inside & IN_PLACE or _puts_sums(node)):
                     return True
         return False
 

@@ -11,8 +11,8 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import calls_beside, estimate_of
 from rlscope.analysis.own_loops import OwnLoop, loop_around
-from rlscope.analysis.source_code import source_of
-from rlscope.relations.groups import SIMULATION
+from rlscope.analysis.source_code import IN_PLACE, source_of
+from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -31,7 +31,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     for lines in _loops(trace, loop, rows):
         first = lines[0]
-        updates = source_of(trace, first["file"]).updates_parameters(first["line"])
+        updates = _updates(trace, first)
         if updates and first["change"] is not None:
             # An update of networks has far longer calls beside.
             names = {"function": "change", "calls": "change_calls", "duration_ns": "change_ns"}
@@ -57,6 +57,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=first["file"],
             line=first["line"],
         )
+
+
+def _updates(trace: Trace, row: Row) -> bool:
+    """Whether a loop moves a network, or steps without an optimizer."""
+    source, line = source_of(trace, row["file"]), row["line"]
+    learns = group_of(row["operation"]) == LEARNING
+    return source.updates_parameters(line) or (learns and source.calls_any(line, IN_PLACE))
 
 
 def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:

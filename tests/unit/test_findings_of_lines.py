@@ -80,14 +80,14 @@ def test_an_update_of_a_few_parameters_is_one(in_place, count):
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_an_update_of_parameters_has_longer_calls_beside(in_place):
+@pytest.mark.parametrize("pairs", ["zip(net.parameters(), other.parameters())", "self.pairs"])
+def test_an_update_of_parameters_has_longer_calls_beside(in_place, pairs):
     """As where it is a part of the operation with the backward."""
     name = "mul_" if in_place else "mul"
     trace = loop_rows(
         Time("backprop", "framework", 2 * SECOND, 2),
         entries={"backprop": 400},
-        text="for online, target in zip(net.parameters(), other.parameters()):\n"
-        "    target.data.mul_(0.5)\n",
+        text=f"for online, target in {pairs}:\n    target.data.mul_(0.5)\n",
         native_call=[
             calls("backprop", "torch._C._engine:run_backward", 400, 4 * SECOND),
             calls("backprop", f"torch._C:TensorBase.{name}", 3200, SECOND // 100),
