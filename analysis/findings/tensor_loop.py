@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
+_FORWARDS = frozenset(("forward", "__call__"))
 # What a loop over the parameters of a network calls beside, and operators on lists do not need.
 _DICTIONARIES = frozenset(("state_dict", "load_state_dict"))
 
@@ -75,13 +76,22 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]
             continue
         asked = {key: row[key] for key in ("file", "line", "operation")}
         around = loop_around(trace, loop, **asked)
-        if around is not None:
+        if around is not None and not _is_of_network(trace, row, around):
             found.setdefault((*around, row["operation"]), []).append(row)
     for (_, place, _), lines in found.items():
         own_ns = sum(row["own_ns"] for row in lines)
         calls_itself = any(row["framework_ns"] > 0 for row in lines)
         if calls_itself and finding_verdicts.is_loop_of_operators(own_ns, place.total_ns):
             yield lines
+
+
+def _is_of_network(trace: Trace, row: Row, around: tuple[str, OwnLoop]) -> bool:
+    """Whether a line is in the forward of a network, which the loop calls."""
+    function = source_of(trace, row["file"]).function_node(row["line"])
+    if function is None or function.name not in _FORWARDS:
+        return False
+    file, place = around
+    return file != row["file"] or not function.lineno <= place.first <= row["line"]
 
 
 RULE = Rule(_find)

@@ -27,6 +27,7 @@ def watch_layer(module: Any) -> None:
     watch_from_c("forward" if is_torch else "taped forward", module.Layer, "__call__")
     for operation in rules.OF_FORWARDS:
         rules.watches(operation, "keras.Layer")
+    watch_method("change", module.Layer, "set_weights")
     draws.watch()
 
 

@@ -139,6 +139,7 @@ conversion = runtime.watch("conversion", converted)
 making = runtime.watch("making", converted)
 forward = runtime.watch("forward", lambda run, given, inside: run.body(inside))
 simulation = runtime.watch("simulation", step)
+change = event("change")
 begins, ends, pauses = (
     runtime.watch(f"compilation {{edge}}", lambda: None) for edge in ("enter", "exit", "pause")
 )
@@ -164,7 +165,7 @@ CALLS = dict(
     F=lambda run, inside: forward(run, getattr(run, "converted", None), inside),
     T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
-    G=event("sampling"), H=event("change"),
+    G=event("sampling"), H=lambda run, inside: change(run, inside=inside),
 )
 if {environment}:
     runtime.watch("simulation", lambda: None)()

@@ -120,6 +120,17 @@ def test_operators_beside_a_network_in_a_loop_are_none():
     assert found(tensor_loop.RULE, trace) == []
 
 
+@pytest.mark.parametrize(("name", "lines"), [("forward", []), ("advantages", [2])])
+def test_lines_of_a_network_that_a_loop_calls_are_none(name, lines):
+    trace = loop_rows(
+        Time("generation", "framework", 2 * SECOND, 6, ((FILE, name),)),
+        text=f"def {name}(x):\n    return torch.relu(x)\n\n\nfor token in range(50):\n"
+        f"    {name}(token)\n",
+        native_call=[calls("generation", "torch:relu", 40_000, SECOND)],
+    )
+    assert [each.line for each in found(tensor_loop.RULE, trace)] == lines
+
+
 def test_the_loop_in_which_environments_step_is_the_training():
     trace = loop_rows(
         Time("(none)", "framework", 2 * SECOND, 3),

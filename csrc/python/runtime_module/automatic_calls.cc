@@ -197,7 +197,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
     track->LeaveBackward();
   }
   if constexpr (event == Event::kStep) track->LeaveStep();
-  if constexpr (event == Event::kChange) NoteChange(track, SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kChange) NoteChange(track, arguments, flagged_count);
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();

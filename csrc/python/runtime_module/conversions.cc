@@ -76,7 +76,7 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
   }
   if constexpr (converts == Converts::kChange) {
     PyObject* result = call();
-    NoteChange(track, first);
+    NoteChange(track, arguments, flagged_count);
     return result;
   }
   if (__builtin_expect(!track->IsOfObservation(first), 1)) return call();

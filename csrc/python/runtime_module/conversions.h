@@ -26,11 +26,19 @@ enum class Converts {
 // Python error.
 bool WatchConversion(PyObject* callable, Converts converts);
 
-// A call that has changed one tensor in place, or each one in a list. Null: who knows what.
-inline void NoteChange(Track* track, PyObject* changed) {
+// A call that has changed a tensor in place, or as many as there are in the list that is its first
+// or second argument.
+inline void NoteChange(Track* track, PyObject* const* arguments, size_t flagged_count) {
   if (__builtin_expect(!track->MayChange(), 1)) return;
-  const bool are_many = changed != nullptr && (PyList_Check(changed) || PyTuple_Check(changed));
-  track->NoteChanges(are_many ? static_cast<uint64_t>(PySequence_Fast_GET_SIZE(changed)) : 1);
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+  uint64_t changes = 1;
+  for (Py_ssize_t i = 0; i < count && i < 2; i++) {
+    PyObject* given = arguments[i];
+    if (!PyList_Check(given) && !PyTuple_Check(given)) continue;
+    changes = static_cast<uint64_t>(PySequence_Fast_GET_SIZE(given));
+    break;
+  }
+  track->NoteChanges(changes);
 }
 
 // A call that makes something of `object`.
