@@ -123,6 +123,7 @@ def test_operators_beside_a_network_in_a_loop_are_none():
 @pytest.mark.parametrize(("name", "lines"), [("forward", []), ("advantages", [2])])
 def test_lines_of_a_network_that_a_loop_calls_are_none(name, lines):
     trace = loop_rows(
+        Time("generation", "framework", 2 * SECOND, 2),
         Time("generation", "framework", 2 * SECOND, 6, ((FILE, name),)),
         text=f"def {name}(x):\n    return torch.relu(x)\n\n\nfor token in range(50):\n"
         f"    {name}(token)\n",

@@ -50,8 +50,8 @@
 // text, and else `backprop`. In a no-grad block with several F that is the time since the one
 // before.
 //
-// Four H or more behind a B or O, before anything else, are a part of backprop, with the time before
-// them. In a no-grad block that is the whole block, if no F lies in it.
+// Four H or more behind a B or O, before anything else, are a part of backprop, with the time
+// before them. In a no-grad block that is the whole block, if no F lies in it.
 //
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
