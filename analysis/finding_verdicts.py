@@ -47,6 +47,9 @@ _LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _SMALL_CALL_NS = 50_000
+# With a cache, second halves of the planted program token_sampler take 5 to 10 % longer than first
+# ones; without it, 99 %.
+_NOTABLE_GROWTH = 0.2
 # How long a line takes for one item of a container at most, as for an array of a rollout.
 _ONE_ITEM_NS = 20_000
 # Time of a loop's lines in other operations, as a part of their time in its own.
@@ -242,6 +245,12 @@ def are_conversions_long(took_ns: float, calls: int) -> bool:
 
 FEWEST_GENERATED = 32
 """Calls of the same function in a generation, of which the halves can be compared."""
+
+
+def is_growth_notable(longer_ns: float, half_ns: float) -> bool:
+    """Whether second halves of generations take so much longer than first ones that all earlier
+    tokens are computed again. Attention to tokens in a cache grows a little, too."""
+    return longer_ns >= _NOTABLE_GROWTH * half_ns
 
 
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:

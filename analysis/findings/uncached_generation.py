@@ -29,13 +29,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "calls": finding_verdicts.FEWEST_GENERATED,
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+        if not finding_verdicts.is_growth_notable(row["mean_ns"], row["half_ns"]):
+            continue
         # If the cost of a token grows by the same for each, all that grows is twice the difference
         # of the halves.
         grown = of_spread({**row, "iterations": row["generations"]}).times(2)
         yield Finding(
             title="each token of a generation takes longer than the one before",
             evidence=f"The second half of {count(row['generations'])} generations takes "
-            f"{duration(max(row['mean_ns'], 0))} longer than the first, on average.",
+            f"{duration(row['mean_ns'])} longer than the first, on average.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Keep keys and values of earlier tokens (a KV cache), and give the model only the "
             "newest token.",
