@@ -26,13 +26,20 @@ SPEAKING = [
     ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
+    ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.set_weights")),
+    ("weight_arrays", "update", (f"{LIBRARY}/keras/engine/training.py", "Model.get_weights")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World._paint")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_scene")),
     ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
 ]
 # What the fix wins at least of the time in such a function, if that is not most of it.
-PARTS = {"_single_tensor_sgd": 0.6, "_single_tensor_rmsprop": 0.4}
+PARTS = {
+    "_single_tensor_sgd": 0.6,
+    "_single_tensor_rmsprop": 0.4,
+    "Layer.set_weights": 0.84,
+    "Model.get_weights": 0.84,
+}
 # Functions of the same libraries that are what the rule advises, or nothing that it looks for.
 SILENT = [
     ("argument_validation", "inference", (f"{TORCH}/distributions/normal.py", "Normal.sample")),
@@ -42,6 +49,8 @@ SILENT = [
     ("object_copies", "(none)", ("/lib/python3.11/copy.py", "copy")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "savetxt")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
+    ("weight_arrays", "(none)", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.get_weights")),
+    ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.weights")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
