@@ -80,7 +80,6 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_f
                 actor_optimizer.zero_grad()
                 actor_loss.backward()
                 actor_optimizer.step()
-            with operation("backprop"):
                 follow(actor, target_actor)
                 follow(qf1, qf1_target)
 

@@ -46,7 +46,6 @@ class Learner:
             self.actor_optimizer.zero_grad()
             loss.backward()
             self.actor_optimizer.step()
-        with operation("backprop"):
             for network, target in self.pairs():
                 follow(network, target)
 
