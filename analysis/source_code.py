@@ -20,7 +20,7 @@ LOOPS = (*_LOOPS, *_COMPREHENSIONS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # What gives parameters of a network, and what changes a tensor in place, in PyTorch.
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
-IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_"))
+IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 # What gives all items of a container, or their numbers.
 _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))

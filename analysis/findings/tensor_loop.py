@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
+_CHANGE = "findings/change_in_place"
 _FORWARDS = frozenset(("forward", "__call__"))
 # What a loop over the parameters of a network calls beside, and operators on lists do not need.
 _DICTIONARIES = frozenset(("state_dict", "load_state_dict"))
@@ -33,10 +34,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for lines in _loops(trace, loop, rows):
         first = lines[0]
         updates = _updates(trace, first)
-        if updates and first["change"] is not None:
-            # An update of networks has far longer calls beside.
-            names = {"function": "change", "calls": "change_calls", "duration_ns": "change_ns"}
-            first = {**first, **{name: first[of] for name, of in names.items()}}
+        if updates:
+            first = {**first, **_change(trace, loop, first)}
         if not finding_verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
@@ -65,6 +64,20 @@ def _updates(trace: Trace, row: Row) -> bool:
     source, line = source_of(trace, row["file"]), row["line"]
     learns = group_of(row["operation"]) == LEARNING
     return source.updates_parameters(line) or (learns and source.calls_any(line, IN_PLACE))
+
+
+def _change(trace: Trace, loop: Loop, row: Row) -> Row:
+    """The function that changes tensors at a line: an update of networks has far longer calls
+    beside. Nothing, if the operation calls none."""
+    asked = {"process_id": loop.process_id, "operation": row["operation"]}
+    rows = statement.run(trace, _CHANGE, **asked).to_dicts()
+    source = source_of(trace, row["file"])
+    called = (
+        each
+        for each in rows
+        if source.calls_any(row["line"], (each["function"].rpartition(".")[2],))
+    )
+    return next(called, rows[0] if rows else {})
 
 
 def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:

@@ -90,6 +90,7 @@ def test_an_update_of_parameters_has_longer_calls_beside(in_place, pairs):
         text=f"for online, target in {pairs}:\n    target.data.mul_(0.5)\n",
         native_call=[
             calls("backprop", "torch._C._engine:run_backward", 400, 4 * SECOND),
+            *[calls("backprop", "torch._C:TensorBase.addcdiv_", 6400, SECOND)] * in_place,
             calls("backprop", f"torch._C:TensorBase.{name}", 3200, SECOND // 100),
         ],
     )

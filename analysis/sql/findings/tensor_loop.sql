@@ -4,7 +4,6 @@
 --   calls         in the operation; entries: of the operation. Between operations: steps of environments,
 --                 which are the operations $operations
 --   duration_ns   of these calls
---   change        the same of functions that change a tensor in place, with change_calls and change_ns
 --   own_ns        of the line, with below_ns2 and above_ns2, the squared distances to its interval's ends
 WITH _entry AS (
   SELECT path AS operation, COUNT(*) AS entries
@@ -13,12 +12,6 @@ WITH _entry AS (
 ), _call AS (
   SELECT operation, function, SUM(calls) AS calls, SUM(duration_ns) AS duration_ns FROM native_call
   WHERE process_id = $process_id AND layer = 'framework'
-  GROUP BY operation, function
-  QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(duration_ns) DESC, function) = 1
-), _change AS (
-  SELECT operation, function AS change, SUM(calls) AS change_calls, SUM(duration_ns) AS change_ns
-  FROM native_call
-  WHERE process_id = $process_id AND layer = 'framework' AND REGEXP_MATCHES(function, '\.[a-z]+_$')
   GROUP BY operation, function
   QUALIFY ROW_NUMBER() OVER (PARTITION BY operation ORDER BY SUM(duration_ns) DESC, function) = 1
 ), _line AS (
@@ -35,12 +28,9 @@ SELECT file, line, operation, function, CAST(calls AS BIGINT) AS calls,
   CAST(COALESCE(entries,
     (SELECT MAX(entries) FROM _entry WHERE operation IN (SELECT UNNEST($operations))),
     (SELECT MAX(entries) FROM _entry), 1) AS BIGINT) AS entries,
-  CAST(duration_ns AS BIGINT) AS duration_ns,
-  change, CAST(change_calls AS BIGINT) AS change_calls, CAST(change_ns AS BIGINT) AS change_ns,
-  CAST(own_ns AS DOUBLE) AS own_ns,
+  CAST(duration_ns AS BIGINT) AS duration_ns, CAST(own_ns AS DOUBLE) AS own_ns,
   CAST(framework_ns AS DOUBLE) AS framework_ns,
   CAST(below_ns2 AS DOUBLE) AS below_ns2, CAST(above_ns2 AS DOUBLE) AS above_ns2
-FROM _line JOIN _call USING (operation)
-  LEFT JOIN _change USING (operation) LEFT JOIN _entry USING (operation)
+FROM _line JOIN _call USING (operation) LEFT JOIN _entry USING (operation)
 WHERE own_ns > 0
 ORDER BY own_ns DESC, file, line, operation

@@ -1,8 +1,7 @@
 // Functions, methods and types of C code that convert an observation for a forward, or what that
 // returned: PyTorch's as_tensor, Tensor.to, Tensor. And those that change tensors, and methods of
-// Cython that draw. Their own
-// vectorcall pointer is replaced; nothing that a program can look at changes, and the C function
-// that recorders of native calls look for stays in place.
+// Cython that draw. Their own vectorcall pointer is replaced; nothing that a program can look at
+// changes, and the C function that recorders of native calls look for stays in place.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_CONVERSIONS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_CONVERSIONS_H_
 
