@@ -439,7 +439,7 @@ class Track {
   void BeginChoice();
   void BeginDraw();
   bool OpenDraw();
-  uint32_t EndTailAndBlock() const;
+  uint32_t EndBlock(uint32_t resolve) const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
   bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }

@@ -63,19 +63,12 @@ void Track::EndOutput() {
 
 // ---- A and D ------------------------------------------------------------------------------------
 
-// The resolve that ends a tail, and the block that is open without a forward so far.
-inline uint32_t Track::EndTailAndBlock() const {
-  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing);
-  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
-  return WithAutoFate(resolve, kAutoBlock,
-                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
-}
-
 void Track::BeginChoice() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (IsNameOpen() || !FollowsNow()) return;
   prepares_ = false;
-  ResolveAndRun(DropUnproven(EndTailAndBlock()), kAutoBetween);
+  const uint32_t resolve = DropUnproven(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing));
+  ResolveAndRun(EndBlock(resolve), kAutoBetween);
   expects_ = Expects::kChosen;
   block_ = nullptr;
   drawn_ = makes_ = false;
@@ -90,7 +83,7 @@ bool Track::OpenDraw() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return false;
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return false;
   prepares_ = is_batch_ = false;
-  uint32_t resolve = DropUnproven(EndTailAndBlock());
+  uint32_t resolve = DropUnproven(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing));
   // What was converted is for an F behind the draw, too. A key may have been for the draw.
   const bool keeps = expects_ == Expects::kForward && !has_key_;
   if (!keeps) {
@@ -99,7 +92,7 @@ bool Track::OpenDraw() {
     // A rollout may be over: what holds its batch may get the memory of its last observation.
     observation_.NoteConverted(nullptr);
   }
-  ResolveAndRun(resolve, kAutoTail);
+  ResolveAndRun(EndBlock(resolve), kAutoTail);
   expects_ = Expects::kDrawn;
   block_ = nullptr;
   drawn_ = true;

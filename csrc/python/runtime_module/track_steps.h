@@ -88,8 +88,15 @@ inline uint32_t Track::NameOfAside(uint32_t inside) const {
   return updated_ || !modules_.is_aside_first() ? kAutoBackprop : kAutoAdvantage;
 }
 
-// The resolve that names everything open. A block still without a forward is part of what it
-// interrupted.
+// With the block that is open without a forward so far: it becomes what it interrupted, as far as
+// `resolve` names that.
+inline uint32_t Track::EndBlock(uint32_t resolve) const {
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
+// The resolve that names everything open.
 inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
                                uint32_t tail) const {
   uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
@@ -97,9 +104,7 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
   resolve = WithAutoFate(resolve, kAutoBetween, between);
   resolve = WithAutoFate(resolve, kAutoAfter, after);
   resolve = WithAutoFate(resolve, kAutoTail, tail);
-  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
-  return WithAutoFate(resolve, kAutoBlock,
-                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+  return EndBlock(resolve);
 }
 
 // `tail`: of what runs as one, unless that is a batch that was drawn, or follows an X.
