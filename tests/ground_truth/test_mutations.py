@@ -16,31 +16,9 @@ from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import sweep
 
 NOTICING = (
-    47,
-    8,
-    121,
-    857,
-    50,
-    25,
-    88,
-    58,
-    35,
-    99,
-    20,
-    178,
-    3,
-    139,
-    167,
-    59,
-    138,
-    28,
-    4,
-    132,
-    97,
-    33,
-    161,
-    152,
-)
+    47, 8, 121, 857, 50, 25, 88, 58, 35, 99, 20, 178, 3,
+    139, 167, 59, 138, 28, 4, 132, 97, 33, 161, 152,
+)  # fmt: skip
 # How many traces the right rules are compared on. Every third one is about the training loop.
 AGREEING = 240
 _any_process, _looping_process = numbered(processes()), numbered(looping_processes())
