@@ -16,6 +16,7 @@ from rlscope import cuts
 from rlscope.commands.options import values
 from rlscope.errors import DirectoryInUse
 from rlscope.record import trace_copies
+from rlscope.record.iteration_keeper import KeptIterations
 from rlscope.record.trace_copies import copy_trace
 from rlscope.recorder import runtime
 from rlscope.rundir import kept_iterations, source_files
@@ -93,6 +94,21 @@ def test_what_is_kept_counts_for_the_size(tmp_path: Path) -> None:
         assert drainer.stats()["cut"] == cuts.LARGEST_SIZE
     finally:
         drainer.stop()
+
+
+def test_all_files_count_that_only_kept_iterations_hold(tmp_path: Path) -> None:
+    wanted = IterationRange(3, 3)
+    (tmp_path / "trace").mkdir()
+    (tmp_path / "trace" / "1.rls").write_bytes(b"1" * 1000)
+    kept = tmp_path / wanted.folder
+    (kept / "trace").mkdir(parents=True)
+    os.link(tmp_path / "trace" / "1.rls", kept / "trace" / "1.rls")  # the run holds it, too
+    (kept / "trace" / "2.rls").write_bytes(b"2" * 200)
+    (kept / "processes.log").write_bytes(b"3" * 30)
+    keeper = KeptIterations(str(tmp_path), [wanted], max_size=0, min_free=0, say=print)
+    assert keeper.kept_bytes() == 0
+    keeper._kept.append(wanted)
+    assert keeper.kept_bytes() == 230
 
 
 def _refuse(*_: object, **__: object) -> None:
