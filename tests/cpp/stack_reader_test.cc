@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <iterator>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace rlscope::trace {
@@ -208,6 +210,62 @@ TEST_F(StackReaderTest, ThePointerToTheFrameMayBeHeldByAnother) {
   layout.has_holder = 1;
   layout.holder_frame = offsetof(Holder, frame);
   EXPECT_EQ(ReadWith(layout), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}}));
+}
+
+// Moves a pointer to and fro until the end of its life.
+class Mover {
+ public:
+  template <typename T>
+  Mover(T* pointer, T one, T other)
+      : thread_([this, pointer, one, other] {
+          for (bool is_one = true; !ends_.load(); is_one = !is_one) {
+            __atomic_store_n(pointer, is_one ? one : other, __ATOMIC_SEQ_CST);
+          }
+        }) {}
+  ~Mover() {
+    ends_.store(true);
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+// Whatever it does meanwhile, it is in one of them, or in the function that calls both.
+TEST_F(StackReaderTest, AThreadThatCallsAndReturnsHasAStack) {
+  const uint32_t outer = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}});
+  const uint32_t inner = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 14}});
+  const uint32_t sibling = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 13}});
+  frames[2] = Frame(main, 3);
+  frames[3] = Frame(main, 2);
+  const FakeFrame* const step_frame = thread.current;
+  const FakeFrame *const called = &frames[2], *const other = &frames[3];
+  for (const FakeFrame* from : {step_frame, other}) {
+    const Mover mover(&thread.current, from, called);
+    for (int i = 0; i < 3000; i++) {
+      const uint32_t node = Read();
+      ASSERT_TRUE(node == outer || node == inner || (node == sibling && from == other)) << i;
+    }
+  }
+}
+
+TEST_F(StackReaderTest, AThreadThatCCallsBackHasAStack) {
+  struct Holder {
+    const FakeFrame* frame;
+  };
+  const uint32_t outer = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}});
+  const uint32_t inner = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 14}});
+  frames[2] = Frame(main, 3);
+  const Holder before = {thread.current}, inside = {&frames[2]};
+  StackReader::Layout layout = LayoutOf(interpreter);
+  layout.has_holder = 1;
+  thread.current = reinterpret_cast<const FakeFrame*>(&before);
+  const Mover mover(&thread.current, thread.current, reinterpret_cast<const FakeFrame*>(&inside));
+  for (int i = 0; i < 3000; i++) {
+    const uint32_t node = ReadWith(layout);
+    ASSERT_TRUE(node == outer || node == inner) << i;
+  }
 }
 
 TEST_F(StackReaderTest, OtherCodeAtTheSamePlaceIsAnotherFunction) {

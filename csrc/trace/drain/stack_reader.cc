@@ -81,7 +81,7 @@ bool StackReader::Next(uint32_t* os_tid) {
 uint32_t StackReader::Read() {
   for (uint32_t i = 0; i < kMostTries; i++) {
     const int64_t before_ns = base::ReadMonotonicNs();
-    if (!ReadFrames()) continue;
+    if (!ReadFrames(i + 1 == kMostTries)) continue;
     copied_ns_ = before_ns + (base::ReadMonotonicNs() - before_ns) / 2;
     uint32_t node = 0;
     if (NodeOfFrames(&node)) return node;
@@ -91,8 +91,8 @@ uint32_t StackReader::Read() {
 
 // ---- frames -------------------------------------------------------------------------------------
 
-bool StackReader::ReadFrames() {
-  return layout_.has_frame_objects != 0 ? ReadFrameObjects() : ReadStack();
+bool StackReader::ReadFrames(bool is_last_try) {
+  return layout_.has_frame_objects != 0 ? ReadFrameObjects() : ReadStack(is_last_try);
 }
 
 bool StackReader::ReadFrameObjects() {
@@ -136,12 +136,12 @@ bool StackReader::ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count)
     if (Get<uint64_t>(object, layout_.caller) != caller) return false;
     const auto place = Get<int32_t>(object, layout_.instruction);  // negative: before the first one
     frames_[begin + i] = {Get<uint64_t>(object, layout_.code),
-                          place < 0 ? 0 : static_cast<uint64_t>(place)};
+                          place < 0 ? 0 : static_cast<uint64_t>(place), frames_[begin + i].code};
   }
   return true;
 }
 
-bool StackReader::ReadStack() {
+bool StackReader::ReadStack(bool is_last_try) {
   const auto current = Get<uint64_t>(thread_bytes_, layout_.current);
   const bool held = layout_.has_holder != 0;
   const auto begin = Get<uint64_t>(thread_bytes_, layout_.stack_chunk);
@@ -158,8 +158,14 @@ bool StackReader::ReadStack() {
       {thread_, thread_bytes_, ThreadBytes(layout_)},
   };
   if (!memory_.Read(pieces, sizeof pieces / sizeof *pieces)) return false;
-  const bool same = !held || Get<uint64_t>(thread_bytes_, layout_.current) == current;
-  return first == last && same && Walk(first);
+  const auto current_after = Get<uint64_t>(thread_bytes_, layout_.current);
+  const bool same = !held || current_after == current;
+  if (same && first == last) return Walk(first);
+  if (!is_last_try) return false;
+  // C code called Python meanwhile, or returned from it: the pointer lies elsewhere.
+  if (!same && !memory_.Read(current_after + layout_.holder_frame, &last, sizeof last))
+    return false;
+  return WalkCommon(first, last);
 }
 
 bool StackReader::FindFrame(uint64_t address, uint8_t* frame) const {
@@ -182,10 +188,28 @@ bool StackReader::Walk(uint64_t top) {
     // The interpreter enters Python from C through a frame of its own.
     const bool runs_code = Get<uint8_t>(frame, layout_.owner) < layout_.foreign_owner;
     const uint64_t code = Get<uint64_t>(frame, layout_.code) & ~uint64_t{layout_.code_tag};
-    if (runs_code) frames_[frame_count_++] = {code, Get<uint64_t>(frame, layout_.instruction)};
+    const uint64_t instruction = Get<uint64_t>(frame, layout_.instruction);
+    if (runs_code) frames_[frame_count_++] = {code, instruction, address};
     address = Get<uint64_t>(frame, layout_.caller);
   }
   return true;
+}
+
+// The frames that two stacks of the thread have in common. On the way from one to the other the
+// thread was in the innermost of them: it returned to it, or called from it, or both.
+bool StackReader::WalkCommon(uint64_t first, uint64_t last) {
+  if (!Walk(last)) return false;
+  const uint32_t others = frame_count_;
+  for (uint32_t i = 0; i < others; i++) others_[i] = frames_[i].address;
+  if (!Walk(first)) return false;
+  uint32_t common = 0;
+  while (common < others && common < frame_count_ &&
+         frames_[frame_count_ - 1 - common].address == others_[others - 1 - common]) {
+    common++;
+  }
+  memmove(frames_, frames_ + (frame_count_ - common), common * sizeof *frames_);
+  frame_count_ = common;
+  return common > 0;
 }
 
 // ---- code ---------------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 //
 // The frames of a thread lie in a piece of memory of their own, which is read with one call of the
 // kernel, the pointer to the innermost frame before and after it. If that moved, the thread called
-// or returned meanwhile, and is read again. Until 3.10 each frame lies by itself: they are followed
-// once to learn where they are, and then read with one call.
+// or returned meanwhile, and is read again. If it moved each time, the stack is what both ends have
+// in common: the thread was there in between. Until 3.10 each frame lies by itself: they are
+// followed once to learn where they are, and then read with one call.
 #ifndef RLSCOPE_TRACE_DRAIN_STACK_READER_H_
 #define RLSCOPE_TRACE_DRAIN_STACK_READER_H_
 
@@ -42,6 +43,7 @@ class StackReader {
  private:
   struct Frame {
     uint64_t code, instruction;  // with has_frame_objects: the place of the instruction
+    uint64_t address;
   };
   // What identifies the content of a code object, as long as that stays where it is.
   struct Code {
@@ -58,12 +60,13 @@ class StackReader {
   static constexpr uint32_t kStackBytes = 64 * 1024;
   static constexpr uint32_t kMostFrames = 1024;
 
-  bool ReadFrames();
+  bool ReadFrames(bool is_last_try);
   bool ReadFrameObjects();
   bool FollowFrameObjects(uint64_t top);
   bool ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count);
-  bool ReadStack();
+  bool ReadStack(bool is_last_try);
   bool Walk(uint64_t top);
+  bool WalkCommon(uint64_t first, uint64_t last);
   bool FindFrame(uint64_t address, uint8_t* frame) const;
   bool NodeOfFrames(uint32_t* node);
   bool EnterFrame(const Frame& frame, const uint8_t* object, uint32_t* node);
@@ -83,7 +86,8 @@ class StackReader {
   uint8_t thread_bytes_[kThreadBytes];
   uint64_t stack_begin_ = 0, stack_end_ = 0;  // what stack_bytes_ holds
   uint8_t stack_bytes_[kStackBytes];
-  Frame frames_[kMostFrames];  // the innermost first
+  Frame frames_[kMostFrames];     // the innermost first
+  uint64_t others_[kMostFrames];  // addresses of the frames of another stack
   uint32_t frame_count_ = 0;
   int64_t copied_ns_ = 0;
   uint8_t code_bytes_[RemoteMemory::kMostPieces][kCodeBytes];
