@@ -124,6 +124,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",
         "uncached_generation": "rlscope.analysis.findings.uncached_generation:RULE",
+        "variable_loop": "rlscope.analysis.findings.variable_loop:RULE",
         "weight_arrays": "rlscope.analysis.findings.weight_arrays:RULE",
         "whole_copy": "rlscope.analysis.findings.whole_copy:RULE",
         "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",

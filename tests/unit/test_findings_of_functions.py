@@ -112,6 +112,42 @@ def test_files_that_the_saving_function_renames_are_a_part_of_saving():
     assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
 
 
+ASSIGN = (
+    f"{LIBRARY}/tensorflow/python/ops/resource_variable_ops.py",
+    "BaseResourceVariable.assign",
+)
+FOLLOWS = """def follow(slow, net):
+    for old, new in zip(slow, net):
+        value = 0.99 * old + 0.01 * new
+        old.assign(value)
+    print("followed")
+optimizer.apply(gradients)
+slow.assign(net)
+"""
+
+
+def test_a_loop_that_assigns_to_variables_is_named_with_all_its_lines():
+    trace = loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 4, (ASSIGN,)),
+        *(Time("backprop", "python", SECOND, line) for line in (3, 5)),
+        text=FOLLOWS,
+    )
+    (finding,) = found(rule("variable_loop"), trace)
+    assert (finding.file, finding.line, finding.operation) == (FILE, 4, "backprop")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.86 * 3 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("operation", "line"),
+    [("backprop", 6), ("backprop", 7), ("inference", 4)],
+    ids=["an optimizer", "no loop", "no update"],
+)
+def test_other_assignments_are_no_loop_over_variables(operation, line):
+    time = Time(operation, "framework", 4 * SECOND, line, (ASSIGN,))
+    assert found(rule("variable_loop"), loop_rows(time, text=FOLLOWS)) == []
+
+
 def test_a_function_that_calls_itself_counts_once():
     render = (f"{LIBRARY}/games/world.py", "World.render")
     (finding,) = found(
