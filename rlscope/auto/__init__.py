@@ -109,10 +109,12 @@ ROWS = {
         "rlscope.auto.tensorflow:watch_tracing"
     ),
     "tensorflow.python.eager.backprop": "rlscope.auto.tensorflow:watch_tape",
+    "tensorflow.python.ops.resource_variable_ops": "rlscope.auto.tensorflow:watch_variable",
     "tensorflow.python.checkpoint.checkpoint": "rlscope.auto.tensorflow:watch_checkpoint",
     "keras.src.layers.layer": "rlscope.auto.keras:watch_layer",
     "keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",  # Keras 2
     "tf_keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",
+    "keras.src.backend.common.variables": "rlscope.auto.keras:watch_variable",
     "keras.src.optimizers.base_optimizer": "rlscope.auto.keras:watch_optimizer",
     "keras.src.models.model": "rlscope.auto.keras:watch_model",
     "keras.src.saving.saving_api": "rlscope.auto.keras:watch_loading",

@@ -22,13 +22,21 @@ _OPERATIONS = {"update": "training", "inference": "prediction", "evaluation": "e
 
 def watch_layer(module: Any) -> None:
     """keras.src.layers.layer."""
-    backend = getattr(sys.modules.get("keras.src.backend.config"), "backend", None)
-    is_torch = backend is not None and backend() == "torch"
-    watch_from_c("forward" if is_torch else "taped forward", module.Layer, "__call__")
+    watch_from_c("forward" if _backend() == "torch" else "taped forward", module.Layer, "__call__")
     for operation in rules.OF_FORWARDS:
         rules.watches(operation, "keras.Layer")
-    watch_method("change", module.Layer, "set_weights")
     draws.watch()
+
+
+def watch_variable(module: Any) -> None:
+    """keras.src.backend.common.variables. On other backends the library's own variables change."""
+    if _backend() == "jax":
+        watch_method("change", module.Variable, "assign")
+
+
+def _backend() -> str:
+    backend = getattr(sys.modules.get("keras.src.backend.config"), "backend", None)
+    return "" if backend is None else str(backend())
 
 
 def watch_optimizer(module: Any) -> None:

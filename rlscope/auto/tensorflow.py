@@ -1,5 +1,5 @@
 """TensorFlow: calls of the functions that `tf.function` makes, Keras's own train steps included;
-tracing them; GradientTape; checkpoints."""
+tracing them; GradientTape; changes of variables; checkpoints."""
 
 import inspect
 from types import ModuleType
@@ -32,6 +32,12 @@ def _traced(*args: Any, **kwargs: Any) -> tuple[str, Any]:
             code = getattr(function, "__code__", None)
             return str(each.name or getattr(function, "__qualname__", "")), code
     return "", None
+
+
+def watch_variable(module: Any) -> None:
+    """tensorflow.python.ops.resource_variable_ops."""
+    for name in ("assign", "assign_add", "assign_sub"):
+        watch_method("change", module.BaseResourceVariable, name)
 
 
 def watch_checkpoint(module: ModuleType) -> None:

@@ -184,6 +184,37 @@ def test_gradients_in_a_compiled_function_make_it_an_update(directory: str, libr
     assert _RULES[library] in found["inference"][1]
 
 
+_FOLLOW = """
+slow = tf.Variable(tf.ones(3))
+
+@tf.function
+def follow():
+    slow.assign(0.9 * slow + 0.1 * w)
+
+for _ in range(4):
+    env.step(act(x))
+    update(x)
+    follow()
+env.step(0)
+"""
+
+
+def test_a_compiled_function_that_returns_nothing_goes_on_with_the_update(directory: str) -> None:
+    """It is no inference, from its second call on, when that is known."""
+    need("tensorflow")
+    script = _ENVIRONMENT.format(begin_early="rlscope.auto.begin()") + _TENSORFLOW_LOOP + _FOLLOW
+    record(directory, script, timeout=300)
+    with load(directory) as trace:
+        rows = trace.sql(
+            "SELECT path FROM operation_instance JOIN operation USING (operation_id)"
+            " WHERE path IN ('simulation', 'inference', 'update:update', 'backprop')"
+            " ORDER BY start_ns"
+        )
+        names = [path for (path,) in rows]
+    cycle = ["inference", "simulation", "update:update", "backprop"]
+    assert names[-13:] == [*cycle * 3, "simulation"]
+
+
 def test_what_jax_compiles_inside_a_function_is_one_instance(directory: str) -> None:
     need("jax")
     first = "import jax, numpy\nx = jax.device_put(numpy.ones(3))\n"

@@ -48,6 +48,8 @@ class Run:
         self.objects = [object()]  # all live: an address is one object's
         self.environments = object(), object()
         self.jitted = types.SimpleNamespace(__name__="jitted")
+        self.quiet = types.SimpleNamespace(__name__="quiet")
+        returns_nothing(self.quiet, lambda: None)
         self.text, self.model, self.other = numpy.empty((1, 0)), Model(), Model()
         runs.append(self)
 
@@ -115,6 +117,10 @@ def jitted(run, inside):
     return compiled(run.jitted, run, inside)
 
 
+def quiet(run, inside):
+    returns_nothing(run.quiet, lambda: run.body(inside))
+
+
 def step(environment, run, inside):
     run.body(inside)
     run.observation = run.new()
@@ -153,11 +159,17 @@ def compilation(ends):
     return call
 
 
+def value(function, run, inside):
+    run.body(inside)
+    return 0.0
+
+
 # Imports count from that of a known package on.
 runtime.watch("import", lambda loader, module: None)(None, types.ModuleType("gym"))
-compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
+compiled = runtime.watch("compiled", value)
+returns_nothing = runtime.watch("compiled", lambda function, body: body())
 CALLS = dict(
-    C=jitted, J=compilation(ends), P=compilation(pauses),
+    C=jitted, c=quiet, J=compilation(ends), P=compilation(pauses),
     S=steps(0), Z=steps(1), K=converts("observation"), M=converts("converted"),
     A=event("choice"), D=event("draw"), L=event("random key"), U=event("training"),
     Y=event("prediction"), X=event("output"),
@@ -270,6 +282,10 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SFBOHHHHS FBOHHHFBOHHHHHN(HH)S FBON(HHHH)S FBON(HHHHF)HHHHS BHHHHOHHHHVHN(I)D"),
         program("SBON(HHHHA)S BOH(I)HHI(H)HHN(H(H)HN(HH))KHHHHS BON(H)HN(HH)N()N(H)J(HHHH)SHHHHS"),
         program("SUHHHHSB(HHHH)O(HHHH)F(HHHH)SBOHHHCHSBOHHHDHS SBOHHVHHLHWHS BON(HHHH)VS"),
+        program(
+            "SUcSUccS SFccS cS SBOcHS SBOC(c)S SBOc(F)S SBOc(C(B))S SC(c(B))CS SBO N(c)S SBcOS"
+        ),
+        program("F(c)S S(c)FBO V(c)BOS SUI(c)S SUIcS SBOc(J)c(PP)S SBOc(S)c(B)S SUcTTTTTS SUcLcFS"),
         program("SBOHN(HHF)HS SW(N(A))S SW(N(A(S)))S SW(N(D))S SLN(D)S SLN(A)S SSW(N(D(S)))S"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
         program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
@@ -314,7 +330,7 @@ def test_typical_loops_without_an_environment(mode: str, tmp_path: Path) -> None
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
     st.text(
-        "SFBONECFKMSJCPVIIRRTQQ*HHHH+++ZZFAAADDDGGGLLUUYYXXXWW))))))))))))))))))))))))))))",
+        "SFBONECccFKMSJCPVIIRRTQQ*HHHH+++ZZFAAADDDGGGLLUUYYXXXWW))))))))))))))))))))))))))))",
         max_size=30,
     )
     .map(nested)

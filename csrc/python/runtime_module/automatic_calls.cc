@@ -6,6 +6,7 @@
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/call_sites.h"
 #include "python/runtime_module/compiled.h"
+#include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/import_times.h"
 #include "python/runtime_module/iterations.h"
@@ -198,7 +199,10 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   }
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kChange) NoteChange(track, arguments, flagged_count);
-  if constexpr (event == Event::kCompiled) track->LeaveCompiled();
+  if constexpr (event == Event::kCompiled) {
+    track->LeaveCompiled();
+    NoteReturned(SelfOf(arguments, flagged_count), result);
+  }
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
   if constexpr (event == Event::kOutput) track->LeaveOutput();

@@ -102,13 +102,14 @@
 // process. From the end of a G it is the same, but before any S, too, and nothing chooses an
 // action.
 //
-// Calls inside C belong to it. Once there was an S in the process, C is one of two:
+// Calls inside C belong to it. Once there was an S in the process, C is one of four:
 //
 //   It computes gradients, as tracing told. Then it is a B and an O in one, `update:<function>`.
 //   Time between two of them in a row is `backprop`, if the thread has had an S. The C that is
 //   traced is an F until it ends.
 //   If it is given nothing but what it returned itself, it has seen no observation. Then it is as
 //   before the first S.
+//   If its last call returned nothing, it is no F. Its end is as many H as there must be at least.
 //   Else it is an F without gradients. So is a call that waits for its result, where F name it.
 //
 // Before the first S of the process it is `compiled:<function>`, and no other event: what it
@@ -402,7 +403,8 @@ class Track {
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   // A program that moves a target network, or steps by itself, changes tensor after tensor.
-  bool HasManyChanges() const { return changes_ >= 4; }
+  static constexpr uint64_t kManyChanges = 4;
+  bool HasManyChanges() const { return changes_ >= kManyChanges; }
   void GoOnWithUpdate();
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
@@ -515,7 +517,7 @@ class Track {
   // The last C that trains, until something waits for its results, and the last C after it.
   const CompiledSlot* unawaited_ = nullptr;
   const CompiledSlot* after_update_ = nullptr;
-  enum class Runs : uint8_t { kOther, kForward, kTraining };
+  enum class Runs : uint8_t { kOther, kForward, kTraining, kChanges };
   Runs compiled_is_ = Runs::kOther;  // of the C that is open
   bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
   bool library_trains_ = false;      // a U that counts is open

@@ -34,6 +34,7 @@ PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_co
   PyObject* result = slot->call(function, arguments, flagged_count, keywords);
   track->LeaveCompiled();
   if (is_outermost) {
+    NoteReturned(function, result);
     NameOfCompiled(function);  // for those who wait for its results
     NoteResult(result, slot);
   }

@@ -58,6 +58,7 @@ bool AddCompiled(PyObject* function, vectorcallfunc call) {
   __atomic_store_n(&slot->trains, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->acts, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->waits, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->quiet, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->function, function, __ATOMIC_RELEASE);
   return true;
 }
@@ -99,6 +100,21 @@ void NoteTraining(PyObject* function) {
 
 uint32_t NameOfTraining(const PyObject* function) {
   return __atomic_load_n(&FindCompiled(function)->trains, __ATOMIC_RELAXED);
+}
+
+void NoteReturned(PyObject* function, const PyObject* result) {
+  if (function == nullptr || result == nullptr) return;
+  const bool is_quiet = result == Py_None;
+  CompiledSlot* slot = FindCompiled(function);
+  if (slot->function == nullptr && (!is_quiet || !AddCompiled(function, nullptr))) return;
+  slot = FindCompiled(function);
+  __atomic_store_n(&slot->quiet, is_quiet ? 1 : 0, __ATOMIC_RELAXED);
+}
+
+bool IsQuiet(const PyObject* function) {
+  const CompiledSlot* slot = FindCompiled(function);
+  const bool is_quiet = __atomic_load_n(&slot->quiet, __ATOMIC_RELAXED) != 0;
+  return is_quiet && __atomic_load_n(&slot->trains, __ATOMIC_RELAXED) == 0;
 }
 
 }  // namespace rlscope::python

@@ -20,6 +20,7 @@ struct CompiledSlot {
   uint32_t trains;  // id of the name once it is known to compute gradients, 0: it does not
   uint32_t acts;    // a step of an environment followed it
   uint32_t waits;   // for results of others: it is none itself
+  uint32_t quiet;   // its last call returned nothing
 };
 constexpr size_t kCompiledSlots = 1 << 14;  // a program compiles some hundred functions
 // Open addressing, at most half full; pages are zero until used. A reader needs no lock.
@@ -51,6 +52,11 @@ uint32_t NameOfCompiled(PyObject* function);
 void NoteTraining(PyObject* function);
 // Id of the operation name "update:<__name__>" of a function that computes gradients, else 0.
 uint32_t NameOfTraining(const PyObject* function);
+
+// A call of a compiled function returned `result`; null: it raised.
+void NoteReturned(PyObject* function, const PyObject* result);
+// Whether it returns nothing, and computes no gradients: it only changes what it was given.
+bool IsQuiet(const PyObject* function);
 
 }  // namespace rlscope::python
 

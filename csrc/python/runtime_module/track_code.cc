@@ -21,6 +21,10 @@ bool KeepsToItself(PyObject* function, const Arguments& call) {
 }  // namespace
 
 void Track::BeginCompiled(PyObject* function, const Arguments& call) {
+  if (has_environment && IsQuiet(function)) {
+    compiled_is_ = Runs::kChanges;
+    return EndImport();
+  }
   called_ = function;
   compiled_is_ = Runs::kOther;
   ++policy_calls_.forwards;
@@ -54,6 +58,9 @@ void Track::EndCompiled() {
       return EndCompiledForward(trains);
     case Runs::kTraining:
       return EndTraining();
+    case Runs::kChanges:
+      if (MayChange()) NoteChanges(kManyChanges);
+      return;
     case Runs::kOther:
       return EndNamed();
   }

@@ -6,6 +6,7 @@
             Q  forward of another module
             T  forward of one and the same module, which is given one item more than at the T before
             C  call of a compiled function      U  call with which a library trains a model
+            c  call of one that returns nothing
             Y  call with which a library asks a model    L  making of a random key
             J  compilation                        P  a phase of one before the last
             V  evaluation, saving, loading        I  execution of a module

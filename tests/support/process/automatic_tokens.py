@@ -93,18 +93,21 @@ class Tokens:
             kind = self._kind(call)
             self._items += kind == "T"
             enabled = {"N": False, "E": True}.get(kind, gradients)
-            counts = self._is_apart(kind)
+            is_quiet = call.kind == "c"
+            begins = self._is_apart(kind)
+            counts = begins and not is_quiet
             if kind == "I":
                 self._begin_import()
-            if kind == "C" and not self._is_in("C"):
+            if call.kind == "C" and not self._is_in("C"):
                 self.policy_calls.append(start)
-            self._trains |= kind == "B" and self._is_in("C") and not self._is_in("B")
+            is_traced = next((each == "C" for each in self._around if each in "Cc"), False)
+            self._trains |= kind == "B" and is_traced and not self._is_in("B")
             token = self._enter(kind, start, gradients)
             if counts and kind in "CU":
                 token = self._begin_whole(kind, start)
             if kind == "S" and token is not None:
                 token.is_elsewhere = call.kind == "Z"
-            if counts or token is not None or self._is_mark(kind):
+            if begins or token is not None or self._is_mark(kind):
                 self._disturb()
             if kind == "N" and self._is_mark(kind):
                 self._in_block = self._changes = 0
@@ -135,6 +138,9 @@ class Tokens:
                 self._leave_code(kind, start)
             if kind == "C" and not self._is_in("CJPVG"):
                 self._end_phases()
+                if is_quiet:
+                    for _ in range(4):
+                        self._change()
             if counts and token is not None and kind in "CU":
                 self._end_whole(token)
             self._time += 1
@@ -142,7 +148,7 @@ class Tokens:
     def _kind(self, call: Call) -> str:
         """Its letter; "." where it counts for nothing: a U or Y inside another one, a U inside of
         what it is a part of."""
-        kind = "S" if call.kind == "Z" else call.kind
+        kind = {"Z": "S", "c": "C"}.get(call.kind, call.kind)
         if kind in "UY" and kind in self._around:
             return "."
         return "." if kind == "U" and not self._is_apart(kind) else kind
