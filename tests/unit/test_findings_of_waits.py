@@ -86,7 +86,11 @@ def test_a_few_waits_or_others_are_no_logging(silent):
 
 
 def threads(
-    *, others_ns: int | None, blocked_ns: int | None, text: str = "torch.set_num_threads(16)\n"
+    *,
+    others_ns: int | None,
+    blocked_ns: int | None,
+    text: str = "torch.set_num_threads(16)\n",
+    library: str = "torch._C",
 ):
     cpu_ns = None if others_ns is None else 8 * SECOND + others_ns
     state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
@@ -97,6 +101,10 @@ def threads(
         process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=cpu_ns)],
         thread=[{"process_id": 0, "thread_id": 0, "running_ns": 8 * SECOND}],
         blocked=[{**state, **blocked, "duration_ns": 8 * SECOND, "blocked_ns": blocked_ns}],
+        native_call=[
+            {"process_id": 0, "function": f"{name}:run", "layer": "framework", "self_ns": ns}
+            for name, ns in ((library, 2 * SECOND), ("torch._C", SECOND))
+        ],
     )
 
 
@@ -122,6 +130,9 @@ def test_without_a_line_that_sets_threads_the_longest_line_is_named():
         {"others_ns": SECOND // 10, "blocked_ns": 2 * SECOND},  # there are none
         {"others_ns": 5 * SECOND, "blocked_ns": None},  # nobody asked the kernel
         {"others_ns": None, "blocked_ns": 2 * SECOND},  # the process was killed
+        # These compute in threads of their own only.
+        {"others_ns": 5 * SECOND, "blocked_ns": 2 * SECOND, "library": "tensorflow.python._tfe"},
+        {"others_ns": 5 * SECOND, "blocked_ns": 2 * SECOND, "library": "jaxlib._jax"},
     ],
 )
 def test_threads_that_work_are_not(silent: dict[str, Any]):
