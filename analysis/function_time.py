@@ -71,6 +71,15 @@ def of_functions(
     )
 
 
+def time_of_functions(
+    trace: Trace, loop: Loop, functions: Sequence[str], places: Container[tuple[str, int]]
+) -> Price:
+    """Time in calls of functions, as `of_functions` takes them, to which some lines led."""
+    asked = {"process_id": loop.process_id, "functions": list(functions), "operations": []}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    return estimate_of([row for row in rows if (row["file"], row["line"]) in places])
+
+
 def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
     """The sum of rows with own_ns, below_ns2 and above_ns2."""
     own_ns = sum(row["own_ns"] for row in rows)

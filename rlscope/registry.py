@@ -139,6 +139,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "launch_bound": "rlscope.analysis.findings.launch_bound:RULE",
         "device_sync": "rlscope.analysis.findings.device_sync:RULE",
         "pageable_copies": "rlscope.analysis.findings.pageable_copies:RULE",
+        "data_set_calls": "rlscope.analysis.findings.data_set_calls:RULE",
         "device_memory": "rlscope.analysis.findings.device_memory:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},

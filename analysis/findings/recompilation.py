@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/recompilation"
+# TensorFlow's names of what a data set does with its rows. Rule data_set_calls speaks of these.
+_OF_DATA_SETS = "Dataset_"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         if not finding_verdicts.is_compiled_again(row["late_count"]):
+            continue
+        if row["function"].startswith(_OF_DATA_SETS):
             continue
         again_ns = row["again_ns"]
         yield Finding(

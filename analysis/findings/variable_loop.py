@@ -30,7 +30,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     assigns = of_functions(trace, loop, _FUNCTIONS, learning)
     if assigns is None:
         return
-    lines = {line for file, line in assigns.places for line in _loop_lines(trace, file, line)}
+    lines = {each for place in assigns.places for each in _loop_lines(trace, *place)}
     asked = {"process_id": loop.process_id, "operations": learning}
     rows = [
         row

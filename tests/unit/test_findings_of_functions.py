@@ -148,6 +148,35 @@ def test_other_assignments_are_no_loop_over_variables(operation, line):
     assert found(rule("variable_loop"), loop_rows(time, text=FOLLOWS)) == []
 
 
+TRAINER = f"{LIBRARY}/keras/src/backend/tensorflow/trainer.py"
+PREDICT = (TRAINER, "TensorFlowTrainer.predict")
+EACH_BATCH = (TRAINER, "TensorFlowTrainer._make_function.<locals>.function")
+HANDLER = (
+    f"{LIBRARY}/keras/src/utils/traceback_utils.py",
+    "filter_traceback.<locals>.error_handler",
+)
+
+
+def predicting(beside_ns: int, steps_ns: int):
+    return loop_rows(
+        Time("backprop", "framework", beside_ns, 7, (HANDLER, PREDICT)),
+        Time("backprop", "framework", SECOND, 7, (HANDLER,)),
+        Time("backprop", "framework", steps_ns, 7, (HANDLER, PREDICT, EACH_BATCH)),
+        Time("inference", "framework", SECOND, 9, (HANDLER,)),  # a model that is called
+    )
+
+
+def test_data_sets_of_keras_for_single_batches_are_named():
+    (finding,) = found(rule("data_set_calls"), predicting(3 * SECOND, SECOND))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 7, "backprop")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.97 * 4 * SECOND)
+
+
+def test_data_sets_of_many_batches_are_what_they_are_for():
+    assert found(rule("data_set_calls"), predicting(SECOND, 4 * SECOND)) == []
+
+
 def test_a_function_that_calls_itself_counts_once():
     render = (f"{LIBRARY}/games/world.py", "World.render")
     (finding,) = found(

@@ -10,6 +10,7 @@ from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
 from support.files.relation_rows import SECOND, process, share
 
 from rlscope.analysis.findings import (
+    compilation,
     disk_wait,
     garbage_collection,
     many_threads,
@@ -142,8 +143,8 @@ def test_threads_that_work_are_not(silent: dict[str, Any]):
 # ---- compilation ---------------------------------------------------------------------------------
 
 
-def compiled(count: int, early: int = 0):
-    row = {"process_id": 0, "compiler": "torch.compile", "function": "forward", "count": count}
+def compiled(count: int, early: int = 0, function: str = "forward"):
+    row = {"process_id": 0, "compiler": "torch.compile", "function": function, "count": count}
     times = {"total_ns": 4 * SECOND, "early_count": early, "early_ns": early * SECOND // 20}
     return loop_rows(compilation=[{**row, **times, "file": FILE, "line": 9}])
 
@@ -167,6 +168,16 @@ def test_what_was_compiled_before_the_loop_is_not_again():
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
     assert found(recompilation.RULE, compiled(count)) == []
+
+
+def test_what_tensorflow_compiles_for_each_data_set_is_no_function_of_the_program():
+    assert found(recompilation.RULE, compiled(40, function="Dataset_map_grab_batch")) == []
+
+
+def test_what_is_compiled_again_and_again_is_not_paid_once():
+    (finding,) = found(compilation.RULE, compiled(2))
+    assert (finding.once_ns, finding.line) == (4 * SECOND, 9)
+    assert found(compilation.RULE, compiled(40)) == []
 
 
 # ---- garbage -------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
--- What each library compiled in a process ($process_id), with the line that asked for the longest.
-SELECT compiler, COUNT(*) AS functions, CAST(SUM(total_ns) AS BIGINT) AS total_ns,
-  ARG_MAX("function", total_ns) AS longest, MAX(total_ns) AS longest_ns,
-  ARG_MAX(file, total_ns) AS file, ARG_MAX(line, total_ns) AS line
+-- Functions that a process ($process_id) compiled, by line, the longest first; late_count: how often
+-- after its first update.
+SELECT compiler, function, file, line, total_ns, count - early_count AS late_count
 FROM compilation WHERE process_id = $process_id AND count > 0
-GROUP BY compiler ORDER BY total_ns DESC
+ORDER BY total_ns DESC, file, line, function

@@ -1,0 +1,53 @@
+"""Keras makes a data set for each call of fit or predict, and runs a batch or two of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import of_functions, time_of_functions
+from rlscope.analysis.prices import Price
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_CALLS = (r".*keras/.*:(\w*Trainer|Model)\.(fit|predict|evaluate)",)
+# What calls them, and frees the data set when they return.
+_AROUND = (r".*keras/.*/traceback_utils\.py:filter_traceback\.<locals>\.error_handler",)
+# What they call with each batch.
+_STEPS = (
+    r".*keras/.*:(\w*Trainer|Model)\.(_make|make_(train|test|predict))_function\.<locals>\..*",
+)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    calls = of_functions(trace, loop, _CALLS)
+    if calls is None:
+        return
+    time = time_of_functions(trace, loop, _CALLS + _AROUND, calls.places)
+    steps_ns = time_of_functions(trace, loop, _STEPS, calls.places).saving_ns
+    beside_ns = max(time.saving_ns - steps_ns, 0.0)
+    if not verdicts.is_most(beside_ns, time.saving_ns):
+        return
+    beside = Price(beside_ns, max(time.low_ns - steps_ns, 0.0), max(time.high_ns - steps_ns, 0.0))
+    yield Finding(
+        title="Keras makes data sets for single batches for "
+        f"{share(beside_ns, loop.loop_ns)} of the loop",
+        evidence=f"{calls.readings} readings of the loop's stack lie in fit, predict or evaluate. "
+        f"What these do with a batch takes {share(steps_ns, time.saving_ns)} of that time.",
+        evidence_sql=calls.evidence_sql,
+        fix="Call predict_on_batch and train_on_batch, which make none, with many rows at once.",
+        no_effect="Little effect where each call goes through many batches.",
+        # With a row or 32, they take 0.4 % to 2 % of the time of predict and fit.
+        price=beside.part(0.9, 0.97, 1.0),
+        operation=calls.operation,
+        file=calls.file,
+        line=calls.line,
+    )
+
+
+RULE = Rule(_find)
