@@ -11,6 +11,8 @@ from rlscope import registry
 LIBRARY = "/lib/python3/site-packages"
 TORCH = f"{LIBRARY}/torch"
 DISTRIBUTION = f"{TORCH}/distributions/distribution.py"
+TAPE = f"{LIBRARY}/tensorflow/python/eager/backprop.py"
+OPTIMIZER = f"{LIBRARY}/keras/src/optimizers/base_optimizer.py"
 # Rule, operation, and a function that makes it speak.
 SPEAKING = [
     ("argument_validation", "inference", (DISTRIBUTION, "Distribution.__init__")),
@@ -28,6 +30,10 @@ SPEAKING = [
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.set_weights")),
     ("weight_arrays", "update", (f"{LIBRARY}/keras/engine/training.py", "Model.get_weights")),
+    ("eager_calls", "inference", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")),
+    ("eager_calls", "inference", (f"{LIBRARY}/keras/engine/base_layer.py", "Layer.__call__")),
+    ("eager_calls", "backprop", (TAPE, "GradientTape.gradient")),
+    ("eager_calls", "backprop", (OPTIMIZER, "BaseOptimizer.apply_gradients")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World._paint")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_scene")),
@@ -51,6 +57,8 @@ SILENT = [
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("weight_arrays", "(none)", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.get_weights")),
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.weights")),
+    ("eager_calls", "inference", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.build")),
+    ("eager_calls", "backprop", (TAPE, "GradientTape.watch")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
@@ -175,6 +183,13 @@ def test_data_sets_of_keras_for_single_batches_are_named():
 
 def test_data_sets_of_many_batches_are_what_they_are_for():
     assert found(rule("data_set_calls"), predicting(SECOND, 4 * SECOND)) == []
+
+
+def test_layers_of_keras_on_pytorch_cannot_be_compiled_so():
+    layer = (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")
+    torch = (f"{LIBRARY}/keras/src/backend/torch/numpy.py", "matmul")
+    time = Time("inference", "framework", 4 * SECOND, 7, (layer, torch))
+    assert found(rule("eager_calls"), loop_rows(time)) == []
 
 
 def test_a_function_that_calls_itself_counts_once():
