@@ -18,6 +18,9 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
+# Programs that evaluate now and then spend a few hundredths on it.
+_NOTABLE_EVALUATION = 0.1
+_NEARLY_ALL = 0.9
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
@@ -209,6 +212,16 @@ def are_gradients_needless(row: Row) -> bool:
         and (collects or row["replays"] >= _REPLAYED * row["backwards"])
         and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
     )
+
+
+def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:
+    """Whether a loop evaluates for longer than most programs do."""
+    return evaluation_ns >= _NOTABLE_EVALUATION * loop_ns
+
+
+def is_nearly_all(part_ns: float, whole_ns: float) -> bool:
+    """Whether a line leads to all that another one does, but for a few readings."""
+    return part_ns >= _NEARLY_ALL * whole_ns
 
 
 def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framework_ns: int) -> bool:

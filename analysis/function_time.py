@@ -102,15 +102,24 @@ def written_beside(
     return calls_beside(trace, loop, place, _FILE_CALLS, operations)
 
 
+def files_beside(
+    trace: Trace, loop: Loop, found: FunctionTime, operations: Sequence[str] = ()
+) -> Price:
+    """The same around the line that led to most calls, without lines that led to any."""
+    place = found.file, found.line
+    return calls_beside(trace, loop, place, _FILE_CALLS, operations, but=found.places)
+
+
 def calls_beside(
     trace: Trace,
     loop: Loop,
     place: tuple[str, int],
     names: Container[str] | None,
     operations: Sequence[str] = (),
+    but: Container[tuple[str, int]] = (),
 ) -> Price:
-    """Time of the function around a line, at lines that call functions of some names. None: at all
-    of its lines."""
+    """Time of the function around a line, at lines that call functions of some names, `but` at some
+    places. None: at all of its lines."""
     file, line = place
     source = source_of(trace, file)
     around = source.function_at(line)
@@ -124,6 +133,7 @@ def calls_beside(
             row
             for row in rows
             if row["file"] == file
+            and (file, row["line"]) not in but
             and around[0] <= row["line"] <= around[1]
             and (names is None or source.calls_any(row["line"], names))
         ]

@@ -27,7 +27,7 @@ def same_in_each_pass(source: Source, line: int) -> bool:
     loop = source.innermost_loop(line)
     if source.loop_at(line) is None or loop is None or _trains(loop):
         return False
-    changed = looped_names(loop) | _assigned(loop)
+    changed = looped_names(loop) | _assigned(loop) | _told(loop)
     calls = [call for call in _named_calls(loop) if _is_at(call, line, loop)]
     same = [call for call in calls if not _uses(call, changed)]
     return bool(same) and len(same) == len(calls) and not any(map(_may_differ, same))
@@ -90,6 +90,20 @@ def _assigned(around: ast.AST) -> set[str]:
             found |= variables([node.target])
         elif isinstance(node, LOOPS):
             found |= looped_names(node)
+    return found
+
+
+def _told(around: ast.AST) -> set[str]:
+    """Objects of which a method is called, or that a function is given, for what it does and not
+    for a result: board.move(action), shuffle(rows)."""
+    found: set[str] = set()
+    for node in ast.walk(around):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            if isinstance(call.func, ast.Attribute):
+                found |= variables([call.func.value])
+            if name_of(call.func) not in _BUILTINS:
+                found |= variables(_given(call))
     return found
 
 

@@ -101,6 +101,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
     },
     FINDINGS: {
         "argument_validation": "rlscope.analysis.findings.argument_validation:RULE",
+        "evaluations": "rlscope.analysis.findings.evaluations:RULE",
         "checkpoints": "rlscope.analysis.findings.checkpoints:RULE",
         "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
         "element_loop": "rlscope.analysis.findings.element_loop:RULE",

@@ -9,7 +9,7 @@ from rlscope.amounts import share
 from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions, written_beside
+from rlscope.analysis.function_time import files_beside, of_functions
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -33,7 +33,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     # All of the operation that rlscope finds for it is exact.
     time = found.time.at_least(_saving_ns(trace, loop))
     # Files are often renamed, flushed or removed by the lines around.
-    time = time.plus(written_beside(trace, loop, (found.file, found.line)))
+    time = time.plus(files_beside(trace, loop, found))
     yield Finding(
         title=f"saving takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in functions that save. "

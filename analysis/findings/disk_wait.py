@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, statement
@@ -20,6 +21,26 @@ _STATEMENT = "findings/kind_wait"
 # After waits that are shorter than this, that is less.
 _WAKING = Price(25_000, 0, 50_000)
 _LONG_NS = 250_000
+# Functions that wait for what a file holds.
+_READS = re.compile(r".*[.:](p?read(all|v|1|line|lines)?|readinto1?)")
+
+
+class _Words(NamedTuple):
+    title: str
+    fix: str
+    no_effect: str
+
+
+_READING = _Words(
+    "reading from",
+    "Read the data once and keep it, or read ahead in a thread.",
+    "No effect where memory cannot hold the data.",
+)
+_WRITING = _Words(
+    "writing to",
+    "Write less often: keep rows in memory and flush them once in many steps, or in a thread.",
+    "No effect where each row must survive a crash.",
+)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -28,18 +49,24 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.are_readings_enough(row["count"]):
             continue
         wait_ns = row["wait_ns"]
-        beside = _written(trace, loop, row)
+        reads = _READS.fullmatch(row["function"]) is not None
+        beside = Price(0, 0, 0) if reads else _written(trace, loop, row)
         price = Price(wait_ns, 0.9 * wait_ns, wait_ns).plus(beside)
         price = price.plus(_waking(row)).within(loop.loop_ns)
+        words = _READING if reads else _WRITING
+        evidence = (
+            f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of it in "
+            f"{row['function']}."
+        )
+        if not reads:
+            evidence += f" Other lines that write take {duration(beside.saving_ns)} beside."
         yield Finding(
-            title=f"writing to the disk takes {share(price.saving_ns, loop.loop_ns)} of the loop",
-            evidence=f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of "
-            f"it in {row['function']}. Other lines that write take "
-            f"{duration(beside.saving_ns)} beside.",
+            title=f"{words.title} the disk takes "
+            f"{share(price.saving_ns, loop.loop_ns)} of the loop",
+            evidence=evidence,
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Write less often: keep rows in memory and flush them once in many steps, or in a "
-            "thread.",
-            no_effect="No effect where each row must survive a crash.",
+            fix=words.fix,
+            no_effect=words.no_effect,
             price=price,
             operation=row["operation"],
             file=row["file"],

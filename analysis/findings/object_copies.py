@@ -9,8 +9,9 @@ RULE = of_calls(
     (
         r".*/copy\.py:deepcopy",
         r".*/dataclasses\.py:asdict",
-        r".*/json/(__init__|encoder|decoder)\.py:.*",
-        r".*/yaml/__init__\.py:.*",
+        r".*/json/__init__\.py:dumps?",
+        r".*/json/encoder\.py:.*",
+        r".*/yaml/__init__\.py:(safe_)?dump(_all)?",
         r".*/pprint\.py:.*",
     ),
     title="copying nested objects, or making text of them, takes",

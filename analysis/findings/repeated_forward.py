@@ -74,9 +74,11 @@ def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | N
     """What all passes but one take, or all lines but the first. None: the line repeats nothing."""
     source = source_of(trace, row["file"])
     if repeated_calls.same_in_each_pass(source, row["line"]):
+        whole_ns = _whole_ns(trace, loop, row)
+        if not verdicts.is_most(row["total_ns"], whole_ns):
+            return None  # it does much else, such as an episode
         passes = _passes(trace, loop, row["operation"])
-        time = estimate_of([{**row, "own_ns": row["total_ns"]}])
-        time = time.times(_with_rest(trace, loop, row))
+        time = estimate_of([{**row, "own_ns": row["total_ns"]}]).times(whole_ns / row["total_ns"])
         return time.part(0.3, 0.5, 1) if passes is None else time.times(1 - 1 / passes)
     lines = repeated_calls.lines_of_the_same(source, row["line"])
     key = row["file"], row["operation"]
@@ -85,14 +87,13 @@ def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | N
     return estimate_of(again) if again and row["line"] == again[0]["line"] else None
 
 
-def _with_rest(trace: Trace, loop: Loop, row: Row) -> float:
-    """How much longer the line takes than networks that it calls, if these take most of it: what
-    else the function computes is repeated, too."""
+def _whole_ns(trace: Trace, loop: Loop, row: Row) -> float:
+    """Time of a line, with what else the function that it calls computes: that is repeated, too."""
     asked = {"process_id": loop.process_id, "file": row["file"]}
     of_file = statement.run(trace, "findings/line_operation", **asked).to_dicts()
     place = row["line"], row["operation"]
     whole_ns = sum(e["total_ns"] for e in of_file if (e["line"], e["operation"]) == place)
-    return whole_ns / row["total_ns"] if verdicts.is_most(row["total_ns"], whole_ns) else 1.0
+    return max(float(whole_ns), float(row["total_ns"]))
 
 
 def _passes(trace: Trace, loop: Loop, operation: str) -> int | None:

@@ -71,6 +71,13 @@ def test_what_else_the_line_computes_is_repeated_too():
     assert saving(learning(network, rest, text=LOOPED, tanhs=4100), 3) == 2.5 * SECOND
 
 
+def test_a_line_that_mostly_does_something_else_is_none():
+    """Such as one that plays an episode."""
+    network = Time("target", "framework", SECOND, 3, (MODULE,))
+    rest = Time("target", "python", 4 * SECOND, 3)
+    assert found(repeated_forward.RULE, learning(network, rest, text=LOOPED)) == []
+
+
 def test_of_two_lines_that_compute_the_same_the_second_is_named():
     times = (Time("target", "framework", SECOND, line, (MODULE,)) for line in (2, 4))
     assert saving(learning(*times, text=TWICE), 4) == pytest.approx(SECOND)
@@ -84,7 +91,7 @@ def test_a_loop_whose_passes_differ_is_none():
 
 def test_a_loop_that_trains_somewhere_below_is_none():
     """The loop of the training itself calls one function again and again."""
-    text = "for _ in range(9):\n    agent.iterate(batch)\n"
+    text = "for _ in range(9):\n    total += agent.iterate(batch)\n"
     network = Time("target", "framework", 4 * SECOND, 2, (MODULE,))
     backward = Time("update", "framework", SECOND, 2, (("/lib/torch/_tensor.py", BACKWARD),))
     assert len(found(repeated_forward.RULE, learning(network, text=text))) == 1
@@ -118,6 +125,8 @@ def test_calls_with_the_same_arguments_are_found(line):
         "batch = self.model(batch)",
         "tries.append(self.policy.sample(batch))",
         "total += row.square()",
+        "total += self.critic(self.board); self.board.move(row)",
+        "total += self.critic(batch); shuffle(batch)",
     ],
 )
 def test_other_calls_are_not(line):

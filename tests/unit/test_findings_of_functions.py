@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, Time, found, loop_rows
+from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope import registry
@@ -25,6 +25,7 @@ SPEAKING = [
     ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "dumps")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "loadtxt")),
     ("repeated_reading", "loading", (f"{TORCH}/serialization.py", "load")),
+    ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "loads")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
@@ -53,6 +54,8 @@ SILENT = [
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_multi_tensor_sgd")),
     ("checkpoints", "loading", (f"{TORCH}/serialization.py", "load")),
     ("object_copies", "(none)", ("/lib/python3.11/copy.py", "copy")),
+    ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "load")),
+    ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "dump")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "savetxt")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("weight_arrays", "(none)", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.get_weights")),
@@ -154,6 +157,42 @@ def test_a_loop_that_assigns_to_variables_is_named_with_all_its_lines():
 def test_other_assignments_are_no_loop_over_variables(operation, line):
     time = Time(operation, "framework", 4 * SECOND, line, (ASSIGN,))
     assert found(rule("variable_loop"), loop_rows(time, text=FOLLOWS)) == []
+
+
+def test_arithmetic_of_an_update_stays():
+    """8 s of an update, of which three quarters are longer than an operator on few numbers."""
+    function = (f"{TORCH}/optim/adam.py", "_single_tensor_adam")
+    update = Time("update", "framework", 8 * SECOND, 7, (function,))
+    small = calls("update", "torch._C:TensorBase.lerp_", 1000, 1000 * 3000)
+    (finding,) = found(rule("optimizer_loop"), loop_rows(update, native_call=[small]))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * 8 * SECOND)
+    large = calls("update", "torch._C:TensorBase.sqrt", 1000, 1000 * 3000 + 9 * SECOND // 2)
+    (finding,) = found(rule("optimizer_loop"), loop_rows(update, native_call=[small, large]))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((0.95 - 0.5 * 0.75) * 8 * SECOND)
+
+
+def test_opening_the_file_is_a_part_of_reading():
+    text = "def settings():\n    with open(path) as file:\n        return json.load(open(path))\n"
+    load = ("/lib/python3.11/json/__init__.py", "load")
+    trace = loop_rows(
+        Time("simulation", "python", 2 * SECOND, 3, (load,)),
+        Time("simulation", "python", SECOND, 2),
+        text=text,
+    )
+    (finding,) = found(rule("repeated_reading"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND
+
+
+def test_evaluations_are_named_from_a_tenth_of_the_loop_on():
+    brief = Time("evaluation", "python", 9 * SECOND // 10, 5)
+    assert found(rule("evaluations"), loop_rows(brief)) == []
+    (finding,) = found(rule("evaluations"), loop_rows(Time("evaluation", "python", 2 * SECOND, 5)))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 5, "evaluation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 2 * SECOND)
 
 
 TRAINER = f"{LIBRARY}/keras/src/backend/tensorflow/trainer.py"

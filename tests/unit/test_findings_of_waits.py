@@ -43,6 +43,16 @@ def test_a_loop_that_waits_for_the_disk_is_named():
     assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
 
 
+def test_a_loop_that_waits_for_what_a_file_holds_does_not_write():
+    beside = Time("(none)", "python", SECOND, 2)
+    text = "def load(path):\n    file = open(path)\n\n    return file.read()\n"
+    reading = logging(3 * SECOND, beside, text=text, function="_io.FileIO.readall")
+    (finding,) = found(disk_wait.RULE, reading)
+    assert finding.title.startswith("reading from the disk takes")
+    assert finding.price is not None
+    assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
+
+
 def test_code_after_shorter_waits_is_slowed_down_less():
     (finding,) = found(disk_wait.RULE, logging(3 * SECOND, count=30_000))
     assert finding.price is not None
