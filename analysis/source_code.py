@@ -22,10 +22,6 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
-# What gives all items of a container, or their numbers.
-_ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
-# What puts an item into a container.
-_ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -39,7 +35,7 @@ class Source:
         """The first and the last line of the innermost loop in which a line is executed again and
         again, within its function."""
         found = None
-        for node in self._around(line):
+        for node in self.around(line):
             if isinstance(node, SCOPES):
                 found = None
             elif isinstance(node, LOOPS):
@@ -71,7 +67,7 @@ class Source:
 
     def is_under(self, line: int, names: Container[str]) -> bool:
         """Whether a line is in a function that one of them decorates, or in a `with` of one."""
-        for node in self._around(line):
+        for node in self.around(line):
             asked: list[ast.expr] = []
             if isinstance(node, _FUNCTIONS):
                 asked = node.decorator_list
@@ -108,21 +104,21 @@ class Source:
 
     def function_node(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The innermost function around a line."""
-        functions = [node for node in self._around(line) if isinstance(node, _FUNCTIONS)]
+        functions = [node for node in self.around(line) if isinstance(node, _FUNCTIONS)]
         return functions[-1] if functions else None
 
     def calls_any(self, line: int, names: Container[str]) -> bool:
         """Whether a call of one of some names begins in a line."""
         return any(
             isinstance(node, ast.Call) and name_of(node.func) in names and node.lineno == line
-            for node in self._around(line)
+            for node in self.around(line)
         )
 
     def depth_of(self, line: int) -> int:
         """In how many `for`s of its function, one in the other, a line is executed again and
         again. Those of a comprehension count, too."""
         depth = 0
-        for node in self._around(line):
+        for node in self.around(line):
             if isinstance(node, SCOPES):
                 depth = 0
             elif isinstance(node, ast.For):
@@ -154,7 +150,7 @@ class Source:
         if loop is None:
             return False
         looped = looped_names(loop)
-        for node in self._around(line):
+        for node in self.around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
             if isinstance(node, ast.expr) and any(_is_one_of(each.func, looped) for each in calls):
@@ -169,7 +165,7 @@ class Source:
     def computes(self, line: int) -> bool:
         """Whether a statement in a line does arithmetic. One that makes an object of a class does
         that, and its arguments are nothing beside."""
-        nodes = [*self._around(line)]
+        nodes = [*self.around(line)]
         if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
             return False
         return any(
@@ -180,7 +176,7 @@ class Source:
     def updates_parameters(self, line: int) -> bool:
         """Whether a line changes tensors in place, or puts sums into a dictionary, in a loop over
         parameters of networks."""
-        for node in self._around(line):
+        for node in self.around(line):
             if isinstance(node, ast.For):
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
                 given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
@@ -191,7 +187,7 @@ class Source:
 
     def copies_itself(self, line: int, functions: Container[str]) -> str | None:
         """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""
-        for node in self._around(line):
+        for node in self.around(line):
             if isinstance(node, ast.Assign):
                 targets = {ast.unparse(target) for target in node.targets}
                 call = _made_by(node.value)
@@ -202,21 +198,11 @@ class Source:
                         return name_of(call.func)
         return None
 
-    def goes_through_kept(self, line: int, functions: Container[str]) -> str | None:
-        """Which of some functions a line calls with all of a container that is kept from step to
-        step, and gets one item after the other: np.array(self.rewards). None: none."""
-        for node in self._around(line):
-            if isinstance(node, ast.Call) and name_of(node.func) in functions and node.args:
-                whole = _all_of(node.args[0])
-                if whole is not None and self._only_grows(whole):
-                    return name_of(node.func)
-        return None
-
     def lines_that_sum(self, line: int, functions: Container[str]) -> set[int]:
         """Other lines of the function that call one of some functions with what a line assigns:
         seen.mean(), np.std(seen)."""
         function = self.function_node(line)
-        made = [node for node in self._around(line) if isinstance(node, ast.Assign)]
+        made = [node for node in self.around(line) if isinstance(node, ast.Assign)]
         names = variables(target for each in made for target in each.targets)
         calls = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.Call))
         return {
@@ -226,27 +212,12 @@ class Source:
             and variables([getattr(call.func, "value", call.func), *call.args]) & names
         } - {line}
 
-    def _only_grows(self, container: str) -> bool:
-        """Whether items are added to a container of the file, which is made once, and never made
-        empty."""
-        added = made = 0
-        for node in ast.walk(self.tree or ast.Module([], [])):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if ast.unparse(node.func.value) == container:
-                    if node.func.attr == "clear":
-                        return False
-                    added += node.func.attr in _ADDS
-            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
-                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
-                made += sum(_is_of(target, container) for target in targets)
-        return added > 0 and made == 1
-
     def innermost_loop(self, line: int) -> ast.AST | None:
         """Of all loops and comprehensions around a line, whatever functions lie between."""
-        loops = (each for each in self._around(line) if isinstance(each, LOOPS))
+        loops = (each for each in self.around(line) if isinstance(each, LOOPS))
         return next(iter(deque(loops, maxlen=1)), None)
 
-    def _around(self, line: int) -> Iterator[ast.AST]:
+    def around(self, line: int) -> Iterator[ast.AST]:
         """Nodes that contain a line, the outermost first."""
         nodes = deque([self.tree] if self.tree else ())
         while nodes:
@@ -295,27 +266,6 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             value = value.func.value
         else:
             return value
-
-
-def _all_of(value: ast.expr) -> str | None:
-    """The attribute of which a value has all: self.rows, range(len(self.rows)), [f(x) for x in
-    self.rows]. None: it is none. A variable of a function is not kept from step to step."""
-    if isinstance(value, ast.Call) and name_of(value.func) in _ALL_OF and value.args:
-        return _all_of(value.args[0])
-    if isinstance(value, ast.Call) and name_of(value.func) in ("items", "keys", "values"):
-        return _all_of(getattr(value.func, "value", value.func))
-    if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
-        return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
-    return ast.unparse(value) if isinstance(value, ast.Attribute) else None
-
-
-def _is_of(target: ast.expr, container: str) -> bool:
-    """Whether an assignment makes a container, or its parts. a, self.rows = ... does."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return any(_is_of(each, container) for each in target.elts)
-    if isinstance(target, ast.Subscript):
-        return isinstance(target.slice, ast.Slice) and ast.unparse(target.value) == container
-    return ast.unparse(target) == container
 
 
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:

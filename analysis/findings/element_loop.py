@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, operations, statement, verdicts
+from rlscope.analysis.array_lines import handles_arrays
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -29,7 +30,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for lines in _functions(trace, loop, rows):
         first, time = lines[0], estimate_of(lines)
         source = source_of(trace, first["file"])
-        computing_ns = sum(row["own_ns"] for row in lines if source.computes(row["line"]))
+        computing_ns = sum(
+            row["own_ns"]
+            for row in lines
+            if source.computes(row["line"]) and not handles_arrays(source, row["line"])
+        )
         if not finding_verdicts.are_elements_many(time.saving_ns, computing_ns, first["entries"]):
             continue
         yield Finding(

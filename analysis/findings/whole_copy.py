@@ -12,6 +12,7 @@ from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.kept_containers import reader_of_kept
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
 from rlscope.relations.groups import SIMULATION
@@ -93,11 +94,11 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
     if copier is not None:
         why = "its result replaces one of its own arguments"
         return _Said(copier, f"{copier} copies a whole buffer", why)
-    reader = source.goes_through_kept(line, _READS)
+    reader = reader_of_kept(source, line, _READS)
     if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
         return _Said(
             reader,
-            f"{reader} goes through a whole container again and again",
+            f"{reader} goes through a container again and again",
             "the container is kept from step to step, and gets one item after the other",
         )
     return None

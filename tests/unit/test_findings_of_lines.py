@@ -220,6 +220,30 @@ def test_loops_of_a_run_of_hours_have_intervals():
 
 
 @pytest.mark.parametrize(
+    ("line", "are_numbers"),
+    [
+        ("self.speed[i] += 0.1 * self.force[i]", True),
+        ("total += math.sqrt(self.speed[i] * 2)", True),
+        ("self.speed += 0.1 * force", False),
+        ("drift = np.roll(force, 1) - 2 * force", False),
+        ("part = self.speed[:3] * 2", False),
+        ("number = number * 2", True),
+        ("noise = 0.1 * rng.normal(0, 1, 12)", False),
+        ("noise = 0.1 * rng.normal(0, 1)", True),
+    ],
+)
+def test_arithmetic_of_whole_arrays_is_no_loop_over_numbers(line, are_numbers):
+    text = (
+        f"def step(self, number):\n    for i in range(4):\n        {line}\n"
+        "    self.speed = np.zeros(12)\n    force = self.speed[:] + 1.0\n"
+    )
+    trace = loop_rows(
+        Time("simulation", "python", 3 * SECOND, 3), entries={"simulation": 1000}, text=text
+    )
+    assert len(found(element_loop.RULE, trace)) == are_numbers
+
+
+@pytest.mark.parametrize(
     "silent",
     [
         {"line": 4},  # no arithmetic
@@ -324,6 +348,7 @@ def reading(use: str, forget: str = "pass", steps: int = 1000):
         "value - np.mean([each for each in self.seen])",
         "sum(self.seen) / len(self.seen)",
         "sorted(range(len(self.seen)), key=lambda each: -self.value[each])",
+        "np.mean(self.seen[-300:])",
     ],
 )
 def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
@@ -349,6 +374,39 @@ def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
 )
 def test_a_list_that_is_emptied_or_read_in_part_is_not(silent):
     assert found(whole_copy.RULE, reading(**silent)) == []
+
+
+FILLED = """\
+class Filter:
+    def __init__(self):
+        self.seen = np.zeros((700, 24))
+
+    def push(self, value):
+        self.seen[self.count] = value
+        past = self.seen[:self.count]
+        return {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "names"),
+    [
+        ("past.std(axis=0)", ["Std"]),
+        ("np.mean(self.seen[:self.count])", ["Mean"]),
+        ("np.stack(past)", []),
+        ("self.seen.sum()", []),  # it is as large as it will be
+        ("self.seen[:9].sum()", []),
+    ],
+)
+def test_statistics_of_what_an_array_holds_so_far_are_named(use, names):
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 8),
+        Time("simulation", "python", SECOND, 10),
+        entries={"simulation": 1000},
+        text=FILLED.format(use=use),
+    )
+    titles = [each.title for each in found(whole_copy.RULE, trace)]
+    assert [title.split()[0].capitalize() for title in titles] == names
 
 
 # ---- replay --------------------------------------------------------------------------------------

@@ -1,0 +1,67 @@
+"""Lines whose arithmetic is on whole arrays, as far as the program's text says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlscope.analysis.source_code import Source, name_of
+
+_LIBRARIES = frozenset(("jnp", "np", "numpy", "tf", "th", "torch"))
+# Functions of these libraries that make one number of an array, or of numbers.
+_NUMBERS = frozenset(
+    "abs all any argmax argmin arctan2 atan2 ceil clip cos count_nonzero deg2rad dot exp float32"
+    " float64 floor hypot int32 int64 log max maximum mean median min minimum power prod rad2deg"
+    " round sign sin sqrt square std sum tan tanh var vdot".split()
+)
+# Methods of random generators, which make an array if they are given its size.
+_DRAWS = frozenset("integers normal rand randint randn random standard_normal uniform".split())
+
+
+def handles_arrays(source: Source, line: int) -> bool:
+    """Whether an operand of a line's arithmetic is a whole array: the result of a function of NumPy
+    or PyTorch that makes one, or what was set to such a result, or to a sum with one."""
+    arrays = _arrays(source)
+    return any(
+        _is_array(operand, arrays)
+        for node in source.around(line)
+        if isinstance(node, (ast.BinOp, ast.AugAssign))
+        for operand in _operands(node)
+    )
+
+
+def _operands(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.expr]:
+    yield from (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+
+
+def _is_array(value: ast.expr, arrays: set[str]) -> bool:
+    """An entry of an array is none, but a stretch of it is."""
+    if isinstance(value, ast.BinOp):
+        return any(_is_array(each, arrays) for each in _operands(value))
+    if isinstance(value, ast.UnaryOp):
+        return _is_array(value.operand, arrays)
+    if isinstance(value, ast.Subscript):
+        return isinstance(value.slice, ast.Slice) and _is_array(value.value, arrays)
+    if isinstance(value, ast.Call):
+        return _makes_array(value)
+    return ast.unparse(value) in arrays
+
+
+def _makes_array(call: ast.Call) -> bool:
+    name = name_of(call.func)
+    if name in _DRAWS:
+        return len(call.args) > 2 or any(each.arg == "size" for each in call.keywords)
+    library = ast.unparse(call.func).partition(".")[0]
+    return library in _LIBRARIES and name not in _NUMBERS
+
+
+def _arrays(source: Source) -> set[str]:
+    """Variables and attributes of a file that are set to arrays, and never to anything else."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for node in ast.walk(source.tree or ast.Module([], [])):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, (ast.Name, ast.Attribute)):
+                    (found if _is_array(node.value, found) else others).add(ast.unparse(target))
+    return found - others

@@ -1,0 +1,103 @@
+"""Containers that a program keeps from step to step, and lines that go through them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator
+
+from rlscope.analysis.source_code import Source, name_of
+
+# What gives all items of a container, or their numbers.
+_ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
+# What puts an item into a container.
+_ADDS = frozenset(("append", "appendleft", "extend", "insert"))
+# What makes one value of many, which could be kept up to date instead.
+_STATISTICS = frozenset("max mean median min percentile quantile std sum var".split())
+
+
+def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str | None:
+    """Which of some functions a line calls with a container that is kept, and gets one item after
+    the other: np.array(self.rewards). Statistics may be of a stretch of it: seen.std() with
+    seen = self.rows[:self.count]. None: none."""
+    for node in source.around(line):
+        if isinstance(node, ast.Call) and name_of(node.func) in functions:
+            for value in _read_by(node):
+                made = _made(source, line, value)
+                is_part = isinstance(made, ast.Subscript)
+                whole = _all_of(made)
+                if is_part and name_of(node.func) not in _STATISTICS:
+                    continue  # such as the last frames, for a network
+                if whole is not None and _only_grows(source, whole, _is_counted(made)):
+                    return name_of(node.func)
+    return None
+
+
+def _read_by(call: ast.Call) -> Iterator[ast.expr]:
+    """The first argument of a call, and what it is a method of."""
+    yield from call.args[:1]
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value
+
+
+def _made(source: Source, line: int, value: ast.expr) -> ast.expr:
+    """What a variable was set to in the function around a line, if that is part of something."""
+    function = source.function_node(line)
+    if isinstance(value, ast.Name) and function is not None:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript):
+                if [ast.unparse(target) for target in node.targets] == [value.id]:
+                    return node.value
+    return value
+
+
+def _all_of(value: ast.expr) -> str | None:
+    """The attribute of which a value has all, or a stretch: self.rows, range(len(self.rows)),
+    [f(x) for x in self.rows], self.rows[-100:]. None: it is none. A variable of a function is not
+    kept from step to step."""
+    if isinstance(value, ast.Call) and name_of(value.func) in _ALL_OF and value.args:
+        return _all_of(value.args[0])
+    if isinstance(value, ast.Call) and name_of(value.func) in ("items", "keys", "values"):
+        return _all_of(getattr(value.func, "value", value.func))
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and len(value.generators) == 1:
+        return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+        return _all_of(value.value)
+    return ast.unparse(value) if isinstance(value, ast.Attribute) else None
+
+
+def _is_counted(value: ast.expr) -> bool:
+    """Whether a value is what an array has so far: self.rows[:self.count]."""
+    upper = getattr(getattr(value, "slice", None), "upper", None)
+    return isinstance(upper, (ast.Name, ast.Attribute))
+
+
+def _only_grows(source: Source, container: str, is_counted: bool) -> bool:
+    """Whether items are added to a container of the file, which is made once, and never made
+    empty. If it is an array of which a part is counted, entries are set."""
+    added = made = 0
+    for node in ast.walk(source.tree or ast.Module([], [])):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if ast.unparse(node.func.value) == container:
+                if node.func.attr == "clear":
+                    return False
+                added += node.func.attr in _ADDS
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            made += sum(_is_of(target, container) for target in targets)
+            added += is_counted and any(_is_entry(target, container) for target in targets)
+    return added > 0 and made == 1
+
+
+def _is_of(target: ast.expr, container: str) -> bool:
+    """Whether an assignment makes a container, or its parts. a, self.rows = ... does."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_of(each, container) for each in target.elts)
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.slice, ast.Slice) and ast.unparse(target.value) == container
+    return ast.unparse(target) == container
+
+
+def _is_entry(target: ast.expr, container: str) -> bool:
+    """Whether an assignment sets one entry."""
+    is_entry = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice)
+    return is_entry and ast.unparse(getattr(target, "value", target)) == container
