@@ -21,6 +21,7 @@ _PICKLING = 0.05
 # Programs that evaluate now and then spend a few hundredths on it.
 _NOTABLE_EVALUATION = 0.1
 _NEARLY_ALL = 0.9
+_UNMENDED_LINE = 0.2
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
@@ -136,6 +137,11 @@ def is_finding_leading(finding: Row, loop_ns: int) -> bool:
 def is_state_named(state_ns: int, loop_ns: int) -> bool:
     """Whether a loop is in its largest state for so long that this says what it does."""
     return state_ns >= _NAMED_STATE * loop_ns
+
+
+def is_line_unmended(own_low_ns: float, loop_ns: int) -> bool:
+    """Whether a line surely takes so much that it is named without advice."""
+    return own_low_ns >= _UNMENDED_LINE * loop_ns
 
 
 def are_readings_enough(readings: int) -> bool:

@@ -31,7 +31,7 @@ _OF_LOOP = " of the loop"
 _LAYERS = {
     "simulator": "the simulator's own code",
     "framework": "calls of the framework",
-    "python": "Python",
+    "python": "Python and NumPy",
     "cuda_api": "CUDA calls",
     "wait": "waiting",
     "none": "other native code",
@@ -132,10 +132,22 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
         return ""
     spends = _spends(trace, loop)
     if best is None:
-        return f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."
-    most = units.share(_part(best, "saving_high_ns"), 1)
-    which = spends and f", which {spends}"
-    return f"Nothing here is surely worth more than {most} of the loop{which}."
+        said = f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."
+    else:
+        most = units.share(_part(best, "saving_high_ns"), 1)
+        which = spends and f", which {spends}"
+        said = f"Nothing here is surely worth more than {most} of the loop{which}."
+    return said + _unmended(trace)
+
+
+def _unmended(trace: Trace) -> str:
+    """The hottest line of the program's own, if it takes much of the loops."""
+    for row in lines.hot_lines(trace, lines=1).to_dicts():
+        if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
+            share = units.share(row["own_ns"], row["loop_ns"])
+            place = _place(row, source_names.short([row["file"]]))
+            return f" One line takes {share} ({place}), and no rule knows how to mend it."
+    return ""
 
 
 def _spends(trace: Trace, loop: Loop) -> str:

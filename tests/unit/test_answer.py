@@ -57,7 +57,7 @@ def test_a_small_saving_does_not_lead(rules):
     assert answer.first_finding(trace(iterations=20)) == ""
     assert answer.read(trace(iterations=20)).sentence == (
         "Nothing here is surely worth more than 2.5 % of the loop, which spends 100.0 % in Python"
-        " in learning."
+        " and NumPy in learning."
     )
 
 
@@ -79,6 +79,17 @@ def test_a_loop_that_is_in_nothing_for_long_has_no_state_named(rules):
     loop = [share(0, f"part {n}", "python", SECOND) for n in range(11)]
     sentence = answer.read(trace(iterations=20, breakdown=loop)).sentence
     assert sentence == "Nothing here is surely worth your time."
+
+
+@pytest.mark.parametrize(("own_s", "is_named"), [(4, True), (1, False)])
+def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, is_named):
+    rules(one=[])
+    times = {"own_ns": own_s * SECOND, "own_low_ns": own_s * SECOND, "total_ns": own_s * SECOND}
+    line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
+    state = {"operation": "update", "layer": "python", "own_high_ns": own_s * SECOND}
+    rows = trace(iterations=20, source_line=[{**line, **state, **times}])
+    named = " One line takes 40.0 % (ppo.py:7), and no rule knows how to mend it."
+    assert answer.read(rows).sentence.endswith(named) == is_named
 
 
 def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
