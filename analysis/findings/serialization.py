@@ -38,11 +38,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.are_messages_large(min(pickled_ns, moved_ns), loop.loop_ns):
             continue
         messages = row["messages"]
+        how_many = f"{count(messages)} messages" if messages else "messages"
         waiting.sort(key=lambda line: not _receives(trace, line))
         yield Finding(
             title=f"messages between processes take {duration(moved_ns)}",
             evidence=f"Pickling takes {duration(pickled_ns)}, and the loop waits "
-            f"{duration(row['wait_ns'])} for {count(messages)} messages, while their sender works "
+            f"{duration(row['wait_ns'])} for {how_many}, while their sender works "
             f"for {duration(row['work_ns'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Put observations into memory that the processes share (multiprocessing."

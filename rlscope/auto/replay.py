@@ -12,8 +12,8 @@ from rlscope.auto.calls import watch_method
 
 _STORES = {
     *("add", "add_batch", "add_experience", "add_sample", "add_samples", "add_transition"),
-    *("add_transitions", "append", "extend", "insert", "push", "put", "remember", "store"),
-    *("store_transition", "store_transitions"),
+    *("add_transitions", "append", "extend", "feed", "feed_batch", "insert", "push", "put"),
+    *("remember", "store", "store_transition", "store_transitions"),
 }
 _SAMPLES = {
     *("sample", "sample_all", "sample_batch", "sample_buffer", "sample_memory"),

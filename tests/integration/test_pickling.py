@@ -152,6 +152,33 @@ def test_a_child_made_inside_goes_on(recorded: tuple[Trace, Path]) -> None:
     ]
 
 
+@pytest.mark.parametrize("package", ["gymnasium", "email"])
+def test_a_fork_counts_from_its_begin_if_the_program_may_learn(
+    tmp_path: Path, traced: TracedPython, package: str
+) -> None:
+    """A worker of a program's own has no operation."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"""
+import os, pickle
+import {package}
+
+numbers = list(range(100_000))
+pickle.dumps(numbers)
+if os.fork() == 0:
+    pickle.dumps(numbers)
+    os._exit(0)
+os.wait()
+"""
+    )
+    done = traced.run("-o", "run", traced.python, str(program), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with rls.load(tmp_path / "run") as trace:
+        rows = _rows(trace, "native_call", "function LIKE 'pickle:%'")
+    processes = [row["process_id"] for row in rows]
+    assert processes == ([1] if package == "gymnasium" else [])
+
+
 def test_native_calls_inside_keep_their_layer(tmp_path: Path, traced: TracedPython) -> None:
     pytest.importorskip("torch")
     program = tmp_path / "program.py"

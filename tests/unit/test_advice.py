@@ -136,6 +136,25 @@ def test_prices_are_of_the_loop_that_waits_least():
     assert (loop.process_id, loop.loop_ns, loop.waited_ns) == (1, 9 * SECOND, 0)
 
 
+def test_of_workers_that_wait_alike_it_is_the_one_that_completed_most_iterations():
+    whole = {"complete": True, "duration_ns": SECOND, "source": "automatic"}
+    completed = [(0, 1), (1, 1), (1, 2)]
+    rows = trace(
+        process=[process(pid, 0, 20 * SECOND, role="worker") for pid in (0, 1)],
+        breakdown=[
+            share(0, "rendering", "python", 12 * SECOND),
+            share(1, "update", "framework", 9 * SECOND),
+        ],
+        iteration=[
+            {"process_id": pid, "iteration": number, "start_ns": number * SECOND, **whole}
+            for pid, number in completed
+        ],
+    )
+    loop = critical_loop(rows)
+    assert loop is not None
+    assert (loop.process_id, loop.iterations) == (1, 2)
+
+
 def test_in_a_loop_that_waits_for_others_that_go_on_nothing_is_sure(rules):
     rows = pair(second_loops=False, second_waits_ns=SECOND)
     rules(one=[finding(seconds(2, 1, 3))])

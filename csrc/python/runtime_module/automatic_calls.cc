@@ -1,7 +1,9 @@
 #include "python/runtime_module/automatic_calls.h"
 
+#include <pthread.h>
 #include <string.h>
 
+#include "native_calls/call.h"
 #include "native_calls/owned.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/call_sites.h"
@@ -59,6 +61,8 @@ bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
   const Owned handler = HandlerOf(arguments[1]);
   if (!handler || IsInTuple(handler.get())) return false;
   __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);
+  // A fork of this process unpickles no program: what it pickles is its work.
+  pthread_atfork(nullptr, nullptr, native_calls::RecordSerialization);
   return true;
 }
 
