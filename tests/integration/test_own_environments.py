@@ -160,17 +160,17 @@ CHILDREN: dict[str, tuple[str, str, dict[str, int]]] = {
         "train(World())",
         NAMED,
     ),
-    # Learning is what a backward uses. The first update is over before its graph tells that the
-    # program acts with gradients.
+    # Learning is what a backward uses. The graph of the first one tells that the program acts with
+    # gradients, and its own forward counts as acting, too.
     "acting with gradients, which one step keeps": (
         "",
         ACTS.format(keep="outputs = outputs[-1:]", loss=NEW_GRAPH),
-        {"backprop": EPISODES, "inference": 5 * (EPISODES - 1)},
+        {"backprop": EPISODES, "inference": 5 * EPISODES + 1},
     ),
     "acting with gradients": (
         "",
         ACTS.format(keep="", loss=NEW_GRAPH),
-        {"backprop": EPISODES, "inference": 5 * (EPISODES - 1)},
+        {"backprop": EPISODES, "inference": 5 * EPISODES + 1},
     ),
     "learning from what was acted": (
         "",

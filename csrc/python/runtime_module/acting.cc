@@ -94,11 +94,12 @@ void Acting::EndFirst(PyObject* result) {
   first_node_ = LastNodeOf(result);
 }
 
-void Acting::Judge(PyObject* outputs) {
-  if (IsDecided() || repeats_ == 0 || first_node_ == 0 || outputs == nullptr) return;
+bool Acting::Judge(PyObject* outputs) {
+  if (IsDecided() || repeats_ == 0 || first_node_ == 0 || outputs == nullptr) return false;
   const native_calls::ErrorAside aside;
   ++judged_;
   acts_ = IsGraphYoungerThan(first_node_, outputs);
+  return acts_;
 }
 
 }  // namespace rlscope::python

@@ -27,8 +27,8 @@ class Acting {
     return acts_;
   }
   // A backward of `outputs`, a tensor or a tuple of them, follows. The first ones with repeated
-  // forwards decide.
-  void Judge(PyObject* outputs);
+  // forwards decide. Whether this one tells that forwards were acting.
+  bool Judge(PyObject* outputs);
 
  private:
   static constexpr int kMostJudged = 8;

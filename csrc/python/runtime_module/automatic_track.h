@@ -57,8 +57,8 @@
 // nor B comes, the forwards are inference and the rest is nothing.
 //
 // Without any S, a backward may use the last F only: the program acts with gradients. PyTorch's
-// graph tells. From then on, an F of a module that had one since the operation opened makes what is
-// open inference, each F for its own time.
+// graph tells. Then all F before it are inference, each for its own time. From then on, an F of a
+// module that had one since the operation opened makes what is open inference in the same way.
 //
 // Without any S in the process, an X names what is open once an F follows: inference, up to the X.
 // An F that may go on a text leaves it open.
@@ -398,6 +398,7 @@ class Track {
   void BeginBackward(PyObject* outputs);
   void NameChosen();
   void RepeatForward();
+  void NameActing();
   void EndBackward();
   bool BeginStep(const PyObject* optimizer);
   void EndStep();

@@ -165,7 +165,11 @@ __attribute__((noinline)) void Track::NameChosen() {
 
 // A forward begins, of a module that had one in the operation that is open.
 __attribute__((noinline)) void Track::RepeatForward() {
-  if (!acting_.Repeat()) return;
+  if (acting_.Repeat()) NameActing();
+}
+
+// The forwards that are open are inference, each for its own time.
+inline void Track::NameActing() {
   Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
   expects_ = Expects::kNothing;
 }
@@ -274,8 +278,10 @@ void Track::BeginBackward(PyObject* outputs) {
   if (!Follows()) return;
   native_calls::RecordSerialization();
   if (expects_ == Expects::kName) {
-    if (__builtin_expect(!has_environment, 0)) acting_.Judge(outputs);
+    const bool acted = __builtin_expect(!has_environment, 0) && acting_.Judge(outputs);
     modules_.Train();
+    // Of those before the first such backward, which is its own is not known any more.
+    if (acted && block_ == nullptr) NameActing();
   }
   if (simulates_ && !updated_) {
     learns_as_acted_ = expects_ == Expects::kNothing || expects_ == Expects::kForward;
