@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
@@ -26,8 +26,10 @@ _ONE_BY_ONE = (
 _THROUGH_ALL = frozenset(
     "argpartition argsort choice choices cumsum nlargest nsmallest sort sorted".split()
 )
-# What indexing arrays with a batch of rows costs an entry instead.
+# What indexing arrays with a batch of rows costs an entry instead, and what a tree of sums does
+# that goes down a level for all of the batch at once.
 _INDEXING = Price(20_000, 5_000, 50_000)
+_DESCENT = Price(150_000, 50_000, 300_000)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -39,10 +41,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
         return
     time = estimate_of(rows)
-    stepped_ns = _stepped_ns(trace, loop, operations, rows)
+    called_ns = min(_called_ns(trace, loop, operations, rows), time.saving_ns)
+    stepped_ns = min(_stepped_ns(trace, loop, operations, rows) + called_ns, time.saving_ns)
     if not finding_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
         return
     first, entries = rows[0], rows[0]["entries"]
+    is_descent = verdicts.is_most(called_ns, stepped_ns)
     yield Finding(
         title=f"Python draws batches for {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
@@ -52,7 +56,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Keep each field in one array, and index it with the rows of the batch; keep "
         "priorities in a tree of sums.",
         no_effect="No effect where a transition is so large that copying it takes the time.",
-        price=time.less(_INDEXING.times(entries)),
+        price=time.less((_DESCENT if is_descent else _INDEXING).times(entries)),
         operation=first["operation"],
         file=first["file"],
         line=first["line"],
@@ -69,6 +73,26 @@ def _stepped_ns(
     functions_ns = inside.time.saving_ns if inside else 0.0
     # A comprehension may be what calls the function.
     return min(functions_ns, _all_ns(rows) - _all_ns(stepped)) + _all_ns(stepped)
+
+
+def _called_ns(
+    trace: Trace,
+    loop: Loop,
+    operations: Container[str],
+    rows: Sequence[Mapping[str, Any]],
+) -> float:
+    """Time of replay in functions of the program that a line of a loop or a comprehension calls
+    for one transition after the other, as a tree of sums does."""
+    own_ns = {(row["file"], row["line"], row["operation"]): row["own_ns"] for row in rows}
+    found = 0.0
+    for file in {row["file"] for row in rows}:
+        source = source_of(trace, file)
+        asked = {"process_id": loop.process_id, "file": file}
+        for row in statement.run(trace, "findings/line_operation", **asked).to_dicts():
+            if row["operation"] in operations and source.loop_at(row["line"]) is not None:
+                own = own_ns.get((file, row["line"], row["operation"]), 0)
+                found += max(row["total_ns"] - own, 0)
+    return found
 
 
 def _steps_through(trace: Trace, row: Mapping[str, Any]) -> bool:

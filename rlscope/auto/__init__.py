@@ -165,7 +165,7 @@ there."""
 DRAW_ROWS = {"numpy.random": "rlscope.auto.draws:watch_numpy"}
 """The same, of libraries that programs without any learning use, too: no import counts for them."""
 
-BUFFER_WORDS = ("replay", "buffer", "memory")
+BUFFER_WORDS = ("replay", "buffer", "memory", "sumtree")
 """Words in the names of classes that may be replay buffers (replay.py)."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}

@@ -21,7 +21,10 @@ _SAMPLES = {
 }
 _CHECKS = {"hasnull"}
 """Tianshou looks for NaN in the whole buffer after each collection."""
-_PRIORITIES = {"update_priorities", "update_priority", "update_weight"}
+_PRIORITIES = {
+    *("batch_update", "update_batch", "update_many"),
+    *("update_priorities", "update_priority", "update_weight"),
+}
 
 
 def watch(owner: type) -> None:

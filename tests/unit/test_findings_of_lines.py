@@ -427,6 +427,28 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
 
 
+def test_a_tree_that_python_goes_down_for_each_transition_is_named():
+    """Going down for all of the batch at once costs an entry more than indexing does."""
+    text = (
+        "def get(self, value):\n    return self.get(value - 1)\ndef sample(self):\n"
+        "    for each in range(8):\n        found.append(self.get(each))\n"
+    )
+    state = {"process_id": 0, "stage": "loop", "operation": "replay", "layer": "python"}
+    whole, ends = 4 * SECOND, {"own_low_ns": 3 * SECOND, "own_high_ns": 5 * SECOND}
+    inner = {**state, **ends, "line": 2, "own_ns": whole, "total_ns": whole, "readings": 100}
+    outer = {**state, "line": 5, "own_ns": 0, "total_ns": whole, "readings": 100}
+    trace = loop_rows(
+        Time("replay", "python", whole, 2),
+        entries={"replay": 1000},
+        text=text,
+        source_line=[{**row, "file": FILE, "is_own": True} for row in (inner, outer)],
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert (finding.line, finding.operation) == (2, "replay")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 150_000)
+
+
 @pytest.mark.parametrize(
     ("line", "lines"),
     [
