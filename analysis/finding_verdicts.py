@@ -71,6 +71,7 @@ _OUTLIER = 20
 # where the thread computes in Python. The interpreter asks it to give way after 5 ms.
 _WAITING_LOOP = 0.05
 _THREAD_WORKS_NS = 500_000
+_HANDED_OVER = 0.1
 # How long making a tensor takes at least that reads many numbers.
 _LONG_CONVERSION_NS = 100_000
 # Conversions of single values in an iteration that are many.
@@ -243,6 +244,12 @@ def is_thread_working(waited_ns: int, waits: int, loop_ns: int) -> bool:
     thread works with it: one that writes to a file needs the interpreter briefly."""
     long = waited_ns >= _THREAD_WORKS_NS * max(waits, 1)
     return long and waited_ns >= _WAITING_LOOP * loop_ns
+
+
+def are_handoffs_many(waited_ns: int, waits: int, threads: int, loop_ns: int) -> bool:
+    """Whether threads wait for each other, briefly each time and often."""
+    brief = waited_ns < _THREAD_WORKS_NS * max(waits, 1)
+    return threads > 1 and brief and waited_ns >= _HANDED_OVER * loop_ns
 
 
 def is_outlier(row: Row) -> bool:

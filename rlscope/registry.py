@@ -123,6 +123,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "sleeping": "rlscope.analysis.findings.sleeping:RULE",
         "step_statistics": "rlscope.analysis.findings.step_statistics:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
+        "thread_handoffs": "rlscope.analysis.findings.thread_handoffs:RULE",
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",
         "uncached_generation": "rlscope.analysis.findings.uncached_generation:RULE",
         "variable_loop": "rlscope.analysis.findings.variable_loop:RULE",

@@ -8,7 +8,7 @@ import pytest
 from support.files.loop_rows import FILE, Time, found, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.findings import thread_wait
+from rlscope.analysis.findings import thread_handoffs, thread_wait
 from rlscope.analysis.source_code import Source
 from rlscope.analysis.thread_code import line_in_thread
 
@@ -89,3 +89,41 @@ def test_the_line_that_a_thread_runs_is_read_from_the_text(text, line):
     except SyntaxError:
         tree = None
     assert line_in_thread(Source(tree)) == line
+
+
+HANDS = "net(state)\nitem = hand.get()\n"
+
+
+def handing(*, count: int = 20_000, threads: int = 2, lock: str = "lock", idle_s: float = 2):
+    """2 s in which nobody works, while threads hand items to each other."""
+    ns = round(idle_s * SECOND)
+    each = {"process_id": 0, "stage": "loop", "function": "_thread.lock.acquire", "count": count}
+    times = {"kind": lock, "duration_ns": SECOND, "self_ns": SECOND}
+    state = {"process_id": 0, "stage": "loop", "layer": "wait", "reason": "thread"}
+    return loop_rows(
+        Time("inference", "wait", 2 * SECOND, 1),
+        Time("(none)", "wait", SECOND, 2),
+        text=HANDS,
+        wait=[{**each, **times, "thread_id": number} for number in range(threads)],
+        idle=[{**state, "operation": "(none)", "duration_ns": ns}],
+    )
+
+
+def test_threads_that_hand_over_one_by_one_are_named_where_they_take():
+    (finding,) = found(thread_handoffs.RULE, handing())
+    assert (finding.file, finding.line) == (FILE, 2)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(1.5 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"count": 500},  # a thread works for long
+        {"threads": 1},  # nobody waits for the loop
+        {"lock": "gil"},  # they only share the interpreter
+        {"idle_s": 0.5},  # another one works meanwhile
+    ],
+)
+def test_other_threads_hand_over_nothing(silent):
+    assert found(thread_handoffs.RULE, handing(**silent)) == []

@@ -1,0 +1,16 @@
+-- How long the training loop of a process ($process_id) waits because threads hand work to each other: no
+-- row if they do not wait for locks.
+--   waited_ns   time of the loop in which it waits for a thread beside it, and nobody works
+--   waits       waits of all threads for locks and for the interpreter; locks_ns: for locks
+--   threads     that wait for locks
+WITH _idle AS (
+  SELECT SUM(duration_ns) AS waited_ns FROM idle
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'thread'
+), _wait AS (
+  SELECT SUM(count) AS waits, SUM(self_ns) FILTER (kind = 'lock') AS locks_ns,
+    COUNT(DISTINCT thread_id) FILTER (kind = 'lock' AND count > 1) AS threads
+  FROM wait WHERE process_id = $process_id AND stage = 'loop' AND kind IN ('gil', 'lock')
+)
+SELECT CAST(waited_ns AS BIGINT) AS waited_ns, CAST(waits AS BIGINT) AS waits,
+  CAST(locks_ns AS BIGINT) AS locks_ns, threads
+FROM _idle, _wait WHERE waited_ns > 0 AND locks_ns > 0
