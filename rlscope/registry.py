@@ -142,6 +142,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "device_sync": "rlscope.analysis.findings.device_sync:RULE",
         "pageable_copies": "rlscope.analysis.findings.pageable_copies:RULE",
         "data_set_calls": "rlscope.analysis.findings.data_set_calls:RULE",
+        "unjitted_jax": "rlscope.analysis.findings.unjitted_jax:RULE",
         "eager_calls": "rlscope.analysis.findings.eager_calls:RULE",
         "device_memory": "rlscope.analysis.findings.device_memory:RULE",
     },

@@ -32,6 +32,8 @@ SPEAKING = [
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.set_weights")),
     ("weight_arrays", "update", (f"{LIBRARY}/keras/engine/training.py", "Model.get_weights")),
     ("eager_calls", "inference", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")),
+    ("unjitted_jax", "(none)", (f"{LIBRARY}/jax/_src/numpy/ufunc_api.py", "ufunc.__call__")),
+    ("unjitted_jax", "inference", (f"{LIBRARY}/jax/_src/nn/functions.py", "relu")),
     ("eager_calls", "inference", (f"{LIBRARY}/keras/engine/base_layer.py", "Layer.__call__")),
     ("eager_calls", "backprop", (TAPE, "GradientTape.gradient")),
     ("eager_calls", "backprop", (OPTIMIZER, "BaseOptimizer.apply_gradients")),
@@ -44,6 +46,8 @@ SPEAKING = [
 PARTS = {
     "_single_tensor_sgd": 0.6,
     "_single_tensor_rmsprop": 0.4,
+    "ufunc.__call__": 0.75,
+    "relu": 0.75,
     "Layer.set_weights": 0.84,
     "Model.get_weights": 0.84,
 }
@@ -62,6 +66,7 @@ SILENT = [
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.weights")),
     ("eager_calls", "inference", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.build")),
     ("eager_calls", "backprop", (TAPE, "GradientTape.watch")),
+    ("unjitted_jax", "(none)", (f"{LIBRARY}/jax/_src/numpy/array_constructors.py", "asarray")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
