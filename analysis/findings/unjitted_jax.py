@@ -14,7 +14,7 @@ RULE = of_calls(
     ),
     title="functions of JAX run one by one, outside of jax.jit, for",
     what="functions of jax.numpy, jax.nn, or a network that are not compiled",
-    fix="Put what calls several of them, such as the policy, into a function that jax.jit compiles.",
+    fix="Put what calls several of them, such as the policy, into a function for jax.jit.",
     no_effect="No effect where shapes change each time: each shape is compiled anew.",
     # A policy of two layers of 64 units took 32 % of the time so, with what converts around it.
     part=(0.5, 0.75, 0.92),
