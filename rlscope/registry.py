@@ -115,6 +115,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "outside_environment": "rlscope.analysis.findings.outside_environment:RULE",
         "python_replay": "rlscope.analysis.findings.python_replay:RULE",
         "recompilation": "rlscope.analysis.findings.recompilation:RULE",
+        "picture_work": "rlscope.analysis.findings.picture_work:RULE",
         "rendering": "rlscope.analysis.findings.rendering:RULE",
         "repeated_forward": "rlscope.analysis.findings.repeated_forward:RULE",
         "repeated_reading": "rlscope.analysis.findings.repeated_reading:RULE",

@@ -10,7 +10,8 @@ RULE = of_calls(
     (
         r".*:(.*\.)?_?(draw|paint|plot|rasteri[sz]e|render)"
         r"(_(canvas|frame|human|image|picture|rgb|scene|screen|world))?",
-        r".*/(pygame|pyglet|matplotlib|PIL)/.*",
+        r".*/(pygame|pyglet|matplotlib)/.*",
+        r".*/PIL/ImageDraw\.py:.*",
     ),
     in_groups=(SIMULATION, RENDERING),
     title="the environment draws for",

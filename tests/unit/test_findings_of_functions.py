@@ -178,6 +178,27 @@ def test_arithmetic_of_an_update_stays():
     assert finding.price.saving_ns == pytest.approx((0.95 - 0.5 * 0.75) * 8 * SECOND)
 
 
+RESIZE = (f"{LIBRARY}/skimage/transform/_warps.py", "resize")
+
+
+@pytest.mark.parametrize(
+    ("inside", "text"),
+    [((RESIZE,), ""), ((), "small = cv2.resize(picture, (84, 84))")],
+    ids=["a library in Python", "a function of C"],
+)
+def test_pictures_that_are_made_smaller_are_named(inside, text):
+    trace = loop_rows(Time("simulation", "python", 4 * SECOND, 1, inside), text=text)
+    (finding,) = found(rule("picture_work"), trace)
+    assert (finding.file, finding.line) == (FILE, 1)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.5 * 4 * SECOND)
+
+
+def test_other_work_on_arrays_is_none_on_pictures():
+    time = Time("simulation", "python", 4 * SECOND, 1)
+    assert found(rule("picture_work"), loop_rows(time, text="x = self.body.step(x)")) == []
+
+
 def test_opening_the_file_is_a_part_of_reading():
     text = "def settings():\n    with open(path) as file:\n        return json.load(open(path))\n"
     load = ("/lib/python3.11/json/__init__.py", "load")

@@ -1,0 +1,67 @@
+"""Pictures are made smaller or gray in each step, before the policy sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# Functions of libraries in Python: one library is one row.
+_FUNCTIONS = (
+    r".*/skimage/(color|transform)/.*",
+    r".*/torchvision/transforms/.*",
+    r".*/PIL/Image\.py:Image\.(convert|reduce|resize|thumbnail)",
+    r".*/scipy/ndimage/.*",
+    r".*/gym(nasium)?/wrappers/.*:.*(Gray[Ss]cale|Resize)Observation.*",
+)
+# Functions of C, such as OpenCV's, by their names in lines of the program.
+_NAMES = frozenset("cvtColor pyrDown remap resize rgb2gray warpAffine warpPerspective".split())
+_STATEMENT = "findings/own_line"
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    found = of_functions(trace, loop, _FUNCTIONS)
+    asked = {"process_id": loop.process_id, "operations": []}
+    rows = [
+        row
+        for row in statement.run(trace, _STATEMENT, **asked).to_dicts()
+        if source_of(trace, row["file"]).calls_any(row["line"], _NAMES)
+    ]
+    inside = found.time if found is not None else Price(0, 0, 0)
+    places = found.places if found is not None else frozenset()
+    rows = [row for row in rows if (row["file"], row["line"]) not in places]
+    if found is None and not finding_verdicts.are_readings_enough(
+        sum(row["readings"] for row in rows)
+    ):
+        return
+    time = inside.plus(estimate_of(rows))
+    lines = {(row["file"], row["line"]): row["own_ns"] for row in rows}
+    if found is not None:
+        lines[found.file, found.line] = inside.saving_ns
+    file, line = max(lines, key=lambda place: lines[place])
+    yield Finding(
+        title=f"pictures are made smaller or gray for {share(time.saving_ns, loop.loop_ns)} of the "
+        "loop",
+        evidence="Lines that resize pictures or make them gray, and functions of libraries that "
+        "do, are counted.",
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+        fix="Drop rows and columns before computing, keep bytes as long as possible, and ask the "
+        "environment for small or gray pictures.",
+        no_effect="Little effect where the picture is small already.",
+        price=time.part(0.2, 0.5, 0.9),
+        file=file,
+        line=line,
+    )
+
+
+RULE = Rule(_find)
