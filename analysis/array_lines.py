@@ -10,18 +10,22 @@ from rlscope.analysis.source_code import Source, name_of
 _LIBRARIES = frozenset(("jnp", "np", "numpy", "tf", "th", "torch"))
 # Functions of these libraries that make one number of an array, or of numbers.
 _NUMBERS = frozenset(
-    "abs all any argmax argmin arctan2 atan2 ceil clip cos count_nonzero deg2rad dot exp float32"
-    " float64 floor hypot int32 int64 log max maximum mean median min minimum power prod rad2deg"
-    " round sign sin sqrt square std sum tan tanh var vdot".split()
+    "abs all allclose any arccos arcsin arctan arctan2 argmax argmin atan2 ceil choice clip cos"
+    " count_nonzero deg2rad degrees dot exp exponential float32 float64 floor hypot int32 int64"
+    " isclose isfinite isnan item log log10 log2 max maximum mean median min minimum norm power"
+    " prod rad2deg radians round sign sin sqrt square std sum tan tanh tolist uint8 var".split()
 )
-# Methods of random generators, which make an array if they are given its size.
-_DRAWS = frozenset("integers normal rand randint randn random standard_normal uniform".split())
+# Functions that draw, by how many arguments stand before the size of what they draw.
+_DRAWS = {
+    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("integers", "normal", "randint", "uniform"), 2),
+}
 
 
 def handles_arrays(source: Source, line: int) -> bool:
     """Whether an operand of a line's arithmetic is a whole array: the result of a function of NumPy
     or PyTorch that makes one, or what was set to such a result, or to a sum with one."""
-    arrays = _arrays(source)
+    arrays = _arrays(source, line)
     return any(
         _is_array(operand, arrays)
         for node in source.around(line)
@@ -50,18 +54,25 @@ def _is_array(value: ast.expr, arrays: set[str]) -> bool:
 def _makes_array(call: ast.Call) -> bool:
     name = name_of(call.func)
     if name in _DRAWS:
-        return len(call.args) > 2 or any(each.arg == "size" for each in call.keywords)
+        return len(call.args) > _DRAWS[name] or any(each.arg == "size" for each in call.keywords)
     library = ast.unparse(call.func).partition(".")[0]
     return library in _LIBRARIES and name not in _NUMBERS
 
 
-def _arrays(source: Source) -> set[str]:
-    """Variables and attributes of a file that are set to arrays, and never to anything else."""
-    found: set[str] = set()
+def _arrays(source: Source, line: int) -> set[str]:
+    """Variables of the function around a line, and attributes of the file, that are set to arrays,
+    and never to anything else."""
+    function = source.function_node(line) or source.tree or ast.Module([], [])
+    names = _set_to_arrays(function, ast.Name, set())
+    return names | _set_to_arrays(source.tree or function, ast.Attribute, names)
+
+
+def _set_to_arrays(around: ast.AST, kind: type[ast.expr], known: set[str]) -> set[str]:
+    found = set(known)
     others: set[str] = set()
-    for node in ast.walk(source.tree or ast.Module([], [])):
+    for node in ast.walk(around):
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                if isinstance(target, (ast.Name, ast.Attribute)):
+                if isinstance(target, kind):
                     (found if _is_array(node.value, found) else others).add(ast.unparse(target))
     return found - others

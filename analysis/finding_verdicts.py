@@ -246,10 +246,11 @@ def is_thread_working(waited_ns: int, waits: int, loop_ns: int) -> bool:
     return long and waited_ns >= _WAITING_LOOP * loop_ns
 
 
-def are_handoffs_many(waited_ns: int, waits: int, threads: int, loop_ns: int) -> bool:
-    """Whether threads wait for each other, briefly each time and often."""
-    brief = waited_ns < _THREAD_WORKS_NS * max(waits, 1)
-    return threads > 1 and brief and waited_ns >= _HANDED_OVER * loop_ns
+def are_handoffs_many(idle_ns: int, locks_ns: int, waits: int, loop_ns: int) -> bool:
+    """Whether threads wait for each other so briefly each time that waking is most of it, and a
+    loop is idle meanwhile for a notable part."""
+    brief = locks_ns < _THREAD_WORKS_NS * max(waits, 1)
+    return brief and idle_ns >= _HANDED_OVER * loop_ns
 
 
 def is_outlier(row: Row) -> bool:

@@ -12,7 +12,7 @@ from rlscope.amounts import plural, share
 from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import files_beside, made_ready, of_functions
+from rlscope.analysis.function_time import made_ready, of_functions
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -28,13 +28,11 @@ def of_calls(
     part: tuple[float, float, float],
     in_groups: Sequence[str] = (),
     with_lines: bool = False,
-    with_files: bool = False,
 ) -> Rule:
     """`functions`: those of `of_functions`. `title` has the share of the loop put behind it, and
     `what` says in which functions readings lie. `part`: what the fix wins of their time.
     `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the fix
-    also wins what Python itself does in the lines that call them. `with_files`: whether it wins
-    what other lines of the function do with files."""
+    also wins what Python itself does in the lines that call them."""
 
     def find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         pid = loop.process_id
@@ -45,8 +43,6 @@ def of_calls(
         time = found.time
         if with_lines:
             time = time.plus(made_ready(trace, loop, found))
-        if with_files:
-            time = time.plus(files_beside(trace, loop, found, operations))
         yield Finding(
             title=f"{title} {share(time.saving_ns, loop.loop_ns)} of the loop",
             evidence=f"{found.readings} readings of the loop's stack lie in {what}, called from "

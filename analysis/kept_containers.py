@@ -12,7 +12,9 @@ _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
 # What puts an item into a container.
 _ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 # What makes one value of many, which could be kept up to date instead.
-_STATISTICS = frozenset("max mean median min percentile quantile std sum var".split())
+_STATISTICS = frozenset("mean median percentile quantile std sum var".split())
+# Items of a stretch that is worth a word.
+_FEW = 50
 
 
 def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str | None:
@@ -25,7 +27,7 @@ def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str 
                 made = _made(source, line, value)
                 is_part = isinstance(made, ast.Subscript)
                 whole = _all_of(made)
-                if is_part and name_of(node.func) not in _STATISTICS:
+                if is_part and (name_of(node.func) not in _STATISTICS or _is_short(made)):
                     continue  # such as the last frames, for a network
                 if whole is not None and _only_grows(source, whole, _is_counted(made)):
                     return name_of(node.func)
@@ -63,6 +65,13 @@ def _all_of(value: ast.expr) -> str | None:
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         return _all_of(value.value)
     return ast.unparse(value) if isinstance(value, ast.Attribute) else None
+
+
+def _is_short(value: ast.expr) -> bool:
+    """Whether a value is a stretch of few items: self.rows[-4:], self.rows[:8]."""
+    bounds = value.slice if isinstance(value, ast.Subscript) else ast.Pass()
+    numbers = (node.value for node in ast.walk(bounds) if isinstance(node, ast.Constant))
+    return any(isinstance(number, int) and number < _FEW for number in numbers)
 
 
 def _is_counted(value: ast.expr) -> bool:

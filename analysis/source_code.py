@@ -114,6 +114,17 @@ class Source:
             for node in self.around(line)
         )
 
+    def calls_of(self, line: int, module: str, names: Container[str]) -> bool:
+        """Whether a call of one of some names of a module begins in a line: cv2.resize(x)."""
+        return any(
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and ast.unparse(node.func.value) == module
+            and node.func.attr in names
+            and node.lineno == line
+            for node in self.around(line)
+        )
+
     def depth_of(self, line: int) -> int:
         """In how many `for`s of its function, one in the other, a line is executed again and
         again. Those of a comprehension count, too."""

@@ -21,6 +21,7 @@ _AROUND = (r".*keras/.*/traceback_utils\.py:filter_traceback\.<locals>\.error_ha
 # What they call with each batch.
 _STEPS = (
     r".*keras/.*:(\w*Trainer|Model)\.(_make|make_(train|test|predict))_function\.<locals>\..*",
+    r".*tensorflow/python/eager/polymorphic_function/polymorphic_function\.py:Function\.__call__",
 )
 
 

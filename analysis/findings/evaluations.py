@@ -21,7 +21,8 @@ _STATEMENT = "findings/operation_line"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     paths = groups.paths_in(trace, loop.process_id, EVALUATION)
     rows = states(trace, loop).to_dicts()
-    evaluation_ns = sum(row["duration_ns"] for row in rows if row["operation"] in paths)
+    rows = [row for row in rows if row["operation"] in paths]
+    evaluation_ns = sum(row["duration_ns"] for row in rows)
     if not finding_verdicts.is_evaluation_notable(evaluation_ns, loop.loop_ns):
         return
     asked = {"process_id": loop.process_id, "operations": paths}
@@ -33,7 +34,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Evaluate a tenth as often or with fewer episodes, or let another process do it.",
         no_effect="No effect where each evaluation is needed, as to choose the best policy.",
         price=exact(evaluation_ns).part(0.8, 0.9, 1.0),
-        operation=paths[0],
+        operation=rows[0]["operation"],
         file=file,
         line=line,
     )

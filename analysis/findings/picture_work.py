@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 # Functions of libraries in Python: one library is one row.
 _FUNCTIONS = (
-    r".*/skimage/(color|transform)/.*",
-    r".*/torchvision/transforms/.*",
+    r".*/skimage/.*:(downscale_local_mean|rescale|resize|rgb2gray)",
+    r".*/torchvision/transforms/.*:(.*\.)?(Grayscale|Resize|resize|rgb_to_grayscale)(\..*)?",
     r".*/PIL/Image\.py:Image\.(convert|reduce|resize|thumbnail)",
-    r".*/scipy/ndimage/.*",
+    r".*/scipy/ndimage/.*:zoom",
     r".*/gym(nasium)?/wrappers/.*:.*(Gray[Ss]cale|Resize)Observation.*",
 )
-# Functions of C, such as OpenCV's, by their names in lines of the program.
-_NAMES = frozenset("cvtColor pyrDown remap resize rgb2gray warpAffine warpPerspective".split())
+# Functions of OpenCV, which are C, by their names in lines of the program.
+_NAMES = frozenset("cvtColor pyrDown resize warpAffine warpPerspective".split())
+_OPENCV = "cv2"
 _STATEMENT = "findings/own_line"
 
 
@@ -35,7 +36,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = [
         row
         for row in statement.run(trace, _STATEMENT, **asked).to_dicts()
-        if source_of(trace, row["file"]).calls_any(row["line"], _NAMES)
+        if source_of(trace, row["file"]).calls_of(row["line"], _OPENCV, _NAMES)
     ]
     inside = found.time if found is not None else Price(0, 0, 0)
     places = found.places if found is not None else frozenset()

@@ -10,6 +10,7 @@ from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
 
@@ -86,10 +87,11 @@ def _called_ns(
     own_ns = {(row["file"], row["line"], row["operation"]): row["own_ns"] for row in rows}
     found = 0.0
     for file in {row["file"] for row in rows}:
-        source = source_of(trace, file)
         asked = {"process_id": loop.process_id, "file": file}
         for row in statement.run(trace, "findings/line_operation", **asked).to_dicts():
-            if row["operation"] in operations and source.loop_at(row["line"]) is not None:
+            at = {"file": file, "line": row["line"], "operation": row["operation"]}
+            # The loop of the training is none.
+            if row["operation"] in operations and own_loop(trace, loop, **at) is not None:
                 own = own_ns.get((file, row["line"], row["operation"]), 0)
                 found += max(row["total_ns"] - own, 0)
     return found

@@ -24,7 +24,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         if not finding_verdicts.is_compiled_again(row["late_count"]):
             continue
-        if row["function"].startswith(_OF_DATA_SETS):
+        if (row["function"] or "").startswith(_OF_DATA_SETS):
             continue
         again_ns = row["again_ns"]
         yield Finding(

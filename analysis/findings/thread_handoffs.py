@@ -23,15 +23,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         waited_ns = row["waited_ns"]
-        if not finding_verdicts.are_handoffs_many(
-            waited_ns, row["waits"], row["threads"], loop.loop_ns
+        if row["threads"] < 2 or not finding_verdicts.are_handoffs_many(
+            waited_ns, row["locks_ns"], row["waits"], loop.loop_ns
         ):
             continue
         yield Finding(
             title="threads hand work to each other, and nobody works for "
             f"{share(waited_ns, loop.loop_ns)} of the loop meanwhile",
-            evidence=f"They wait {count(row['waits'])} times for locks and for the interpreter. "
-            f"All of them wait {duration(row['locks_ns'])} for locks.",
+            evidence=f"They wait {count(row['waits'])} times for locks, "
+            f"{duration(row['locks_ns'])} in all.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Hand over many items at once, such as a list of 64, or let one thread do both.",
             no_effect="No effect where a thread needs each item at once.",

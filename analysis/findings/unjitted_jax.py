@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from rlscope.analysis.function_rule import of_calls
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-RULE = of_calls(
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_rule import of_calls
+from rlscope.analysis.function_time import of_functions
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# Keras's layers have a rule of their own.
+_KERAS = (r".*keras/(src/)?(layers/layer|engine/base_layer)\.py:Layer\.__call__",)
+_CALLS = of_calls(
     # Their Python runs in compiled code only while it is traced, which is a compilation.
     (
         r".*/jax/_src/numpy/(array_methods|reductions|ufunc_api|ufuncs)\.py:.*",
-        r".*/jax/_src/(custom_derivatives|nn/functions|traceback_util)\.py:.*",
+        r".*/jax/_src/nn/functions\.py:.*",
+        r".*/jax/_src/custom_derivatives\.py:.*",
         r".*/flax/linen/module\.py:Module\.apply",
         r".*/haiku/_src/transform\.py:.*apply_fn",
     ),
@@ -19,3 +31,11 @@ RULE = of_calls(
     # A policy of two layers of 64 units took 32 % of the time so, with what converts around it.
     part=(0.5, 0.75, 0.92),
 )
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    if of_functions(trace, loop, _KERAS) is None:
+        yield from _CALLS.find(trace, loop)
+
+
+RULE = Rule(_find)

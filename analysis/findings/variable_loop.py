@@ -1,4 +1,4 @@
-"""A Python loop that assigns to variables of TensorFlow or Keras, one after the other."""
+"""A Python loop that assigns to variables of TensorFlow, one after the other."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rlscope.analysis import groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_ASSIGN = r"Variable\.assign(_add|_sub)?"
+# Keras's variables are made of these, if TensorFlow is its backend.
 _FUNCTIONS = (
-    rf".*tensorflow/python/ops/resource_variable_ops\.py:BaseResource{_ASSIGN}",
-    rf".*keras/src/backend/common/variables\.py:(Keras)?{_ASSIGN}",
+    r".*tensorflow/python/ops/resource_variable_ops\.py:BaseResourceVariable\.assign(_add|_sub)?",
 )
 _NAMES = frozenset(("assign", "assign_add", "assign_sub"))
 _STATEMENT = "findings/own_line"
@@ -30,7 +30,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     assigns = of_functions(trace, loop, _FUNCTIONS, learning)
     if assigns is None:
         return
-    lines = {each for place in assigns.places for each in _loop_lines(trace, *place)}
+    lines = {
+        each
+        for file, line in assigns.places
+        for each in _loop_lines(trace, loop, file=file, line=line, operation=assigns.operation)
+    }
     asked = {"process_id": loop.process_id, "operations": learning}
     rows = [
         row
@@ -59,12 +63,16 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
-def _loop_lines(trace: Trace, file: str, line: int) -> Iterator[tuple[str, int]]:
-    """Those of the loop around a line that assigns itself. An optimizer that assigns is none."""
-    source = source_of(trace, file)
-    around = source.loop_at(line)
-    if around is not None and source.calls_any(line, _NAMES):
-        for each in range(around[0], around[1] + 1):
+def _loop_lines(
+    trace: Trace, loop: Loop, *, file: str, line: int, operation: str
+) -> Iterator[tuple[str, int]]:
+    """Those of the loop around a line that assigns itself. An optimizer that assigns is none, and
+    the loop of the training is none."""
+    if not source_of(trace, file).calls_any(line, _NAMES):
+        return
+    around = own_loop(trace, loop, file=file, line=line, operation=operation)
+    if around is not None:
+        for each in range(around.first, around.last + 1):
             yield file, each
 
 

@@ -30,8 +30,9 @@ def watch_layer(module: Any) -> None:
 
 def watch_variable(module: Any) -> None:
     """keras.src.backend.common.variables. On other backends the library's own variables change."""
-    if _backend() == "jax":
-        watch_method("change", module.Variable, "assign")
+    owner = getattr(module, "Variable", None) or getattr(module, "KerasVariable", None)
+    if owner is not None and _backend() == "jax":
+        watch_method("change", owner, "assign")
 
 
 def _backend() -> str:

@@ -101,7 +101,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     return Answer(
         sentence=_leading(first, names)
         if first is not None and is_first
-        else _nothing(trace, found.loop, first),
+        else _nothing(trace, found.loop, first, rows),
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
         rest=" ".join(filter(None, [_overlap(shown), _rest(len(rows) - len(shown), rows)])),
@@ -126,7 +126,7 @@ def _leading(first: Row, names: source_names.Names) -> str:
     return f"{title}{where}. Mending it is worth {_price(first)}."
 
 
-def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
+def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
         return ""
@@ -137,12 +137,16 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None) -> str:
         most = units.share(_part(best, "saving_high_ns"), 1)
         which = spends and f", which {spends}"
         said = f"Nothing here is surely worth more than {most} of the loop{which}."
-    return said + _unmended(trace)
+    return said + _unmended(trace, rows)
 
 
-def _unmended(trace: Trace) -> str:
-    """The hottest line of the program's own, if it takes much of the loops."""
+def _unmended(trace: Trace, findings: Sequence[Row]) -> str:
+    """The hottest line of the program's own, if it takes much of the loops, and no finding is of
+    it."""
+    found = {(row["file"], row["line"]) for row in findings}
     for row in lines.hot_lines(trace, lines=1).to_dicts():
+        if (row["file"], row["line"]) in found:
+            return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
             share = units.share(row["own_ns"], row["loop_ns"])
             place = _place(row, source_names.short([row["file"]]))

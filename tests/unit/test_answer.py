@@ -81,9 +81,11 @@ def test_a_loop_that_is_in_nothing_for_long_has_no_state_named(rules):
     assert sentence == "Nothing here is surely worth your time."
 
 
-@pytest.mark.parametrize(("own_s", "is_named"), [(4, True), (1, False)])
-def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, is_named):
-    rules(one=[])
+@pytest.mark.parametrize(
+    ("own_s", "advised", "is_named"), [(4, 8, True), (1, 8, False), (4, 7, False)]
+)
+def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, advised, is_named):
+    rules(one=[finding(seconds(0.2, 0.15, 0.25), file=FILE, line=advised)])
     times = {"own_ns": own_s * SECOND, "own_low_ns": own_s * SECOND, "total_ns": own_s * SECOND}
     line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
     state = {"operation": "update", "layer": "python", "own_high_ns": own_s * SECOND}

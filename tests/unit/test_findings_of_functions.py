@@ -25,7 +25,6 @@ SPEAKING = [
     ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "dumps")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "loadtxt")),
     ("repeated_reading", "loading", (f"{TORCH}/serialization.py", "load")),
-    ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "loads")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
@@ -60,6 +59,11 @@ SILENT = [
     ("object_copies", "(none)", ("/lib/python3.11/copy.py", "copy")),
     ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "load")),
     ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "dump")),
+    ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "loads")),  # a message
+    ("eager_calls", "compilation", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")),
+    ("unjitted_jax", "update", (f"{LIBRARY}/jax/_src/traceback_util.py", "api_boundary")),
+    ("picture_work", "update", (f"{LIBRARY}/torchvision/transforms/v2.py", "RandomCrop.forward")),
+    ("picture_work", "simulation", (f"{LIBRARY}/scipy/ndimage/filters.py", "gaussian_filter")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "savetxt")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("weight_arrays", "(none)", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.get_weights")),
@@ -154,6 +158,16 @@ def test_a_loop_that_assigns_to_variables_is_named_with_all_its_lines():
     assert finding.price.saving_ns == pytest.approx(0.86 * 3 * SECOND)
 
 
+def test_the_loop_of_the_training_is_no_loop_over_variables():
+    text = "for step in range(9):\n    env.step(act(state))\n    epsilon.assign(rate)\n"
+    trace = loop_rows(
+        Time("backprop", "framework", SECOND, 3, (ASSIGN,)),
+        Time("simulation", "python", 4 * SECOND, 2),
+        text=text,
+    )
+    assert found(rule("variable_loop"), trace) == []
+
+
 @pytest.mark.parametrize(
     ("operation", "line"),
     [("backprop", 6), ("backprop", 7), ("inference", 4)],
@@ -168,12 +182,13 @@ def test_arithmetic_of_an_update_stays():
     """8 s of an update, of which three quarters are longer than an operator on few numbers."""
     function = (f"{TORCH}/optim/adam.py", "_single_tensor_adam")
     update = Time("update", "framework", 8 * SECOND, 7, (function,))
-    small = calls("update", "torch._C:TensorBase.lerp_", 1000, 1000 * 3000)
+    small = calls("update", "torch._C:TensorBase.addcmul_", 1000, 1000 * 3000)
     (finding,) = found(rule("optimizer_loop"), loop_rows(update, native_call=[small]))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.95 * 8 * SECOND)
-    large = calls("update", "torch._C:TensorBase.sqrt", 1000, 1000 * 3000 + 9 * SECOND // 2)
-    (finding,) = found(rule("optimizer_loop"), loop_rows(update, native_call=[small, large]))
+    moves = calls("update", "torch._C:TensorBase.lerp_", 1000, 3 * SECOND)  # a target network
+    large = calls("update", "torch._C:TensorBase.addcdiv_", 1000, 1000 * 3000 + 2 * SECOND)
+    (finding,) = found(rule("optimizer_loop"), loop_rows(update, native_call=[small, moves, large]))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx((0.95 - 0.5 * 0.75) * 8 * SECOND)
 
@@ -196,7 +211,30 @@ def test_pictures_that_are_made_smaller_are_named(inside, text):
 
 def test_other_work_on_arrays_is_none_on_pictures():
     time = Time("simulation", "python", 4 * SECOND, 1)
-    assert found(rule("picture_work"), loop_rows(time, text="x = self.body.step(x)")) == []
+    assert found(rule("picture_work"), loop_rows(time, text="window.resize(800, 600)")) == []
+
+
+def test_a_text_counts_as_data_where_its_function_reads_a_file():
+    loads = ("/lib/python3.11/json/__init__.py", "loads")
+    text = "def settings():\n    return json.loads(path.read_text())\n"
+    (finding,) = found(
+        rule("repeated_reading"),
+        loop_rows(Time("simulation", "python", 4 * SECOND, 2, (loads,)), text=text),
+    )
+    assert (finding.file, finding.line) == (FILE, 2)
+
+
+def test_what_writes_beside_is_no_part_of_reading():
+    text = "def train():\n    row = json.load(file)\n    log.write(row)\n"
+    load = ("/lib/python3.11/json/__init__.py", "load")
+    trace = loop_rows(
+        Time("(none)", "python", 2 * SECOND, 2, (load,)),
+        Time("(none)", "python", 3 * SECOND, 3),
+        text=text,
+    )
+    (finding,) = found(rule("repeated_reading"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == 2 * SECOND
 
 
 def test_opening_the_file_is_a_part_of_reading():
@@ -244,6 +282,18 @@ def test_data_sets_of_keras_for_single_batches_are_named():
     assert (finding.file, finding.line, finding.operation) == (FILE, 7, "backprop")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.97 * 4 * SECOND)
+
+
+def test_batches_of_an_older_keras_are_compiled_functions():
+    function = (
+        f"{LIBRARY}/tensorflow/python/eager/polymorphic_function/polymorphic_function.py",
+        "Function.__call__",
+    )
+    trace = loop_rows(
+        Time("backprop", "framework", SECOND, 7, (HANDLER, PREDICT)),
+        Time("backprop", "framework", 4 * SECOND, 7, (HANDLER, PREDICT, function)),
+    )
+    assert found(rule("data_set_calls"), trace) == []
 
 
 def test_data_sets_of_many_batches_are_what_they_are_for():

@@ -230,12 +230,17 @@ def test_loops_of_a_run_of_hours_have_intervals():
         ("number = number * 2", True),
         ("noise = 0.1 * rng.normal(0, 1, 12)", False),
         ("noise = 0.1 * rng.normal(0, 1)", True),
+        ("noise = 0.1 * np.random.randn(12)", False),
+        ("share = 1 / np.linalg.norm(number)", True),
+        ("share = 0.1 * torch.rand(1).item()", True),
+        ("other = other * 2", True),  # an array of another function
     ],
 )
 def test_arithmetic_of_whole_arrays_is_no_loop_over_numbers(line, are_numbers):
     text = (
         f"def step(self, number):\n    for i in range(4):\n        {line}\n"
         "    self.speed = np.zeros(12)\n    force = self.speed[:] + 1.0\n"
+        "def more():\n    other = np.zeros(3)\n"
     )
     trace = loop_rows(
         Time("simulation", "python", 3 * SECOND, 3), entries={"simulation": 1000}, text=text
@@ -396,6 +401,8 @@ class Filter:
         ("np.stack(past)", []),
         ("self.seen.sum()", []),  # it is as large as it will be
         ("self.seen[:9].sum()", []),
+        ("np.max(self.seen[:self.count], axis=0)", []),  # no sum that could be kept
+        ("self.seen[-2:].mean()", []),
     ],
 )
 def test_statistics_of_what_an_array_holds_so_far_are_named(use, names):
@@ -425,6 +432,28 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
     assert (finding.line, finding.operation) == (3, "replay")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
+
+
+def test_the_loop_that_asks_for_batches_is_not_what_draws_them():
+    text = (
+        "def sample(self, rows):\n    return self.states[rows]\n"
+        "for step in range(9):\n    env.step(0)\n    batch = memory.sample(rows)\n"
+    )
+    state = {"process_id": 0, "stage": "loop", "layer": "python", "readings": 100}
+    whole, ends = 4 * SECOND, {"own_low_ns": 3 * SECOND, "own_high_ns": 5 * SECOND}
+    inner = {**ends, "line": 2, "own_ns": whole, "total_ns": whole, "operation": "replay"}
+    outer = {"line": 5, "own_ns": 0, "total_ns": whole, "operation": "replay"}
+    step = {"line": 4, "own_ns": whole, "total_ns": whole, "operation": "simulation", **ends}
+    trace = loop_rows(
+        Time("replay", "python", whole, 2),
+        Time("simulation", "python", whole, 4),
+        entries={"replay": 1000},
+        text=text,
+        source_line=[
+            {**state, **row, "file": FILE, "is_own": True} for row in (inner, outer, step)
+        ],
+    )
+    assert found(python_replay.RULE, trace) == []
 
 
 def test_a_tree_that_python_goes_down_for_each_transition_is_named():

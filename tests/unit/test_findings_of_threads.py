@@ -94,11 +94,11 @@ def test_the_line_that_a_thread_runs_is_read_from_the_text(text, line):
 HANDS = "net(state)\nitem = hand.get()\n"
 
 
-def handing(*, count: int = 20_000, threads: int = 2, lock: str = "lock", idle_s: float = 2):
+def handing(*, count: int = 20_000, threads: int = 2, idle_s: float = 2, **changes):
     """2 s in which nobody works, while threads hand items to each other."""
     ns = round(idle_s * SECOND)
     each = {"process_id": 0, "stage": "loop", "function": "_thread.lock.acquire", "count": count}
-    times = {"kind": lock, "duration_ns": SECOND, "self_ns": SECOND}
+    times = {"kind": "lock", "duration_ns": SECOND, "self_ns": SECOND, **changes}
     state = {"process_id": 0, "stage": "loop", "layer": "wait", "reason": "thread"}
     return loop_rows(
         Time("inference", "wait", 2 * SECOND, 1),
@@ -121,7 +121,8 @@ def test_threads_that_hand_over_one_by_one_are_named_where_they_take():
     [
         {"count": 500},  # a thread works for long
         {"threads": 1},  # nobody waits for the loop
-        {"lock": "gil"},  # they only share the interpreter
+        {"kind": "gil"},  # they only share the interpreter
+        {"function": "_thread.lock.__enter__"},  # somebody holds it
         {"idle_s": 0.5},  # another one works meanwhile
     ],
 )

@@ -1,7 +1,7 @@
 -- Time in the training loop of a process ($process_id) during calls of some functions, by the program's
 -- own line that led to the call.
 --   $functions   of part called_stack
---   $operations  paths; none: of all operations
+--   $operations  paths; none: of all operations, but compilations and imports, which prices of their own have
 --   own_ns, and below_ns2 and above_ns2, the squared distances to the ends of its interval
 --   readings     of the stacks that the time is estimated from
 -- uses: called_stack, call_caller
@@ -11,7 +11,8 @@ WITH _line AS (
 ), _time AS (
   SELECT * FROM stack_time
   WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND layer NOT IN ('gpu', 'wait')
-    AND (operation IN (SELECT UNNEST($operations)) OR LEN($operations) = 0)
+    AND (operation IN (SELECT UNNEST($operations))
+      OR (LEN($operations) = 0 AND NOT REGEXP_FULL_MATCH(operation, '(.*/)?(compilation|import)')))
 )
 SELECT file, line, operation, CAST(SUM(self_ns) AS DOUBLE) AS own_ns,
   CAST(SUM(POW(self_ns - self_low_ns, 2)) AS DOUBLE) AS below_ns2,
