@@ -285,6 +285,7 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program(
             "SUcSUccS SFccS cS SBOcHS SBOC(c)S SBOc(F)S SBOc(C(B))S SC(c(B))CS SBO N(c)S SBcOS"
         ),
+        program("SBOc(B)cScS SUc(B)SccS SFc(B)CSC(B)cSc(B)cCS V(c(B))cS SBOc(J(B))cS N(c(B))cFBO"),
         program("F(c)S S(c)FBO V(c)BOS SUI(c)S SUIcS SBOc(J)c(PP)S SBOc(S)c(B)S SUcTTTTTS SUcLcFS"),
         program("SBOHN(HHF)HS SW(N(A))S SW(N(A(S)))S SW(N(D))S SLN(D)S SLN(A)S SSW(N(D(S)))S"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),

@@ -21,11 +21,11 @@ bool KeepsToItself(PyObject* function, const Arguments& call) {
 }  // namespace
 
 void Track::BeginCompiled(PyObject* function, const Arguments& call) {
+  called_ = function;
   if (has_environment && IsQuiet(function)) {
     compiled_is_ = Runs::kChanges;
     return EndImport();
   }
-  called_ = function;
   compiled_is_ = Runs::kOther;
   ++policy_calls_.forwards;
   if (!has_environment) LookForEnvironments();
@@ -59,7 +59,7 @@ void Track::EndCompiled() {
     case Runs::kTraining:
       return EndTraining();
     case Runs::kChanges:
-      if (MayChange()) NoteChanges(kManyChanges);
+      if (!trains && MayChange()) NoteChanges(kManyChanges);
       return;
     case Runs::kOther:
       return EndNamed();

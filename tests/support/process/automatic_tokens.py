@@ -60,7 +60,7 @@ class Tokens:
         self.batches: list[tuple[int, int]] = []  # of each G
         self.imports: list[tuple[int, int]] = []  # of each I
         self.changes: list[int] = []  # since when each H counts that may be a part of an update
-        self._trains = False  # C computes gradients
+        self._trains = {"C": False, "c": False}  # they compute gradients
         # Begin of each F and C that nothing of its kind is around.
         self.policy_calls: list[int] = []
         self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
@@ -93,18 +93,19 @@ class Tokens:
             kind = self._kind(call)
             self._items += kind == "T"
             enabled = {"N": False, "E": True}.get(kind, gradients)
-            is_quiet = call.kind == "c"
+            is_quiet = call.kind == "c" and not self._trains["c"]
             begins = self._is_apart(kind)
             counts = begins and not is_quiet
             if kind == "I":
                 self._begin_import()
-            if call.kind == "C" and not self._is_in("C"):
+            if kind == "C" and not is_quiet and not self._is_in("C"):
                 self.policy_calls.append(start)
-            is_traced = next((each == "C" for each in self._around if each in "Cc"), False)
-            self._trains |= kind == "B" and is_traced and not self._is_in("B")
+            traced = next((each for each in self._around if each in "Cc"), None)
+            if kind == "B" and traced is not None and not self._is_in("B"):
+                self._trains[traced] = True
             token = self._enter(kind, start, gradients)
             if counts and kind in "CU":
-                token = self._begin_whole(kind, start)
+                token = self._begin_whole(call.kind, start)
             if kind == "S" and token is not None:
                 token.is_elsewhere = call.kind == "Z"
             if begins or token is not None or self._is_mark(kind):
@@ -138,11 +139,11 @@ class Tokens:
                 self._leave_code(kind, start)
             if kind == "C" and not self._is_in("CJPVG"):
                 self._end_phases()
-                if is_quiet:
+                if is_quiet and not self._trains["c"]:
                     for _ in range(4):
                         self._change()
             if counts and token is not None and kind in "CU":
-                self._end_whole(token)
+                self._end_whole(token, call.kind)
             self._time += 1
 
     def _kind(self, call: Call) -> str:
@@ -380,16 +381,16 @@ class Tokens:
 
     def _begin_whole(self, kind: str, start: int) -> Token:
         """A C that is not known to compute gradients is a forward without any."""
-        if kind == "C" and not self._trains:
-            self._count(kind)
-            return self._forward(kind, start, gradients=False)
+        if kind in "Cc" and not self._trains[kind]:
+            self._count("C")
+            return self._forward("C", start, gradients=False)
         return self._cut(Token("B", start, start, is_whole=True))
 
-    def _end_whole(self, token: Token) -> None:
+    def _end_whole(self, token: Token, kind: str) -> None:
         if token.kind == "B":
             self.whole.append((token.start, self._time))
             token.end = self._time
-        elif self._trains:
+        elif self._trains.get(kind):
             self._cut(Token("B", self._time, self._time, is_whole=True))
         else:
             token.ends.append(self._time)
