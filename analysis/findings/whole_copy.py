@@ -46,13 +46,17 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     places: dict[tuple[str, int], list[dict[str, object]]] = {}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         places.setdefault((row["file"], row["line"]), []).append(row)
+    told: set[tuple[str, int]] = set()
     for (file, line), rows in places.items():
-        sums = source_of(trace, file).lines_that_sum(line, _READS)
+        if (file, line) in told:
+            continue
+        sums = _read_with(source_of(trace, file), line)
         time = estimate_of([*rows, *(row for each in sums for row in places.get((file, each), ()))])
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
         said = _said(source_of(trace, file), line, each_ns=time.saving_ns / steps)
         if said is not None:
+            told |= {(file, each) for each in sums}
             operation = str(rows[0]["operation"])
             time = _without_others(trace, loop, time, said.function, operation)
             if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
@@ -69,6 +73,17 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 file=file,
                 line=line,
             )
+
+
+def _read_with(source: Source, line: int) -> set[int]:
+    """Other lines of the function that read what a line does: those that sum what it makes, and
+    those that go through the same container."""
+    sums = source.lines_that_sum(line, _READS)
+    around = source.function_at(line)
+    if around is None or reader_of_kept(source, line, _READS) is None:
+        return sums
+    lines = range(around[0], around[1] + 1)
+    return sums | {each for each in lines if reader_of_kept(source, each, _READS)} - {line}
 
 
 def _steps(trace: Trace, loop: Loop) -> int:

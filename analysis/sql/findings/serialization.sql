@@ -3,7 +3,8 @@
 --   messages       of that peer
 --   wait_ns        time of the loop in which it waits for processes, and for nothing else
 --   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
---                  none, all that it does but pickling. Without its waits, but for those for time
+--                  none, all that it does but pickling, imports and compilations. Without its waits, but
+--                  for those for time
 --   operation      in which it waits longest
 WITH _message AS (
   SELECT operation, SUM(self_ns) AS self_ns FROM wait
@@ -30,7 +31,9 @@ WITH _message AS (
     SUM(duration_ns) FILTER (operation IN (SELECT UNNEST($operations))),
     SUM(duration_ns) - COALESCE(ANY_VALUE(pickled_ns), 0)) AS own_ns
   FROM breakdown LEFT JOIN _pickle USING (process_id)
-  WHERE process_id IN (FROM _peer) AND layer NOT IN ('wait', 'none') GROUP BY process_id
+  WHERE process_id IN (FROM _peer) AND layer NOT IN ('wait', 'none')
+    AND NOT REGEXP_FULL_MATCH(operation, '(.*/)?(compilation|import)')
+  GROUP BY process_id
 ), _sleep AS (
   SELECT process_id, SUM(self_ns) AS slept_ns FROM wait WHERE kind = 'sleep' GROUP BY process_id
 ), _work AS (

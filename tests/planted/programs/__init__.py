@@ -105,6 +105,11 @@ PLANTED = {
     "lone_actor": _held_out("learner waits for an actor", ("starving",), "--actors", "3"),
     "watched_greedy": _held_out("no no_grad", ("needless_gradients",), "--inference-mode"),
     "wide_threads": _held_out("too many threads", ("many_threads",), "--workers", "1"),
+    "tested_often": _held_out("evaluation too often", ("evaluations",), "--test-every", "20"),
+    "seen_filter": _held_out("statistics of all that was seen", ("whole_copy",), "--sums"),
+    "queued_cameras": _held_out("pictures through a queue", ("serialization",), "--small"),
+    "read_settings": _held_out("a file read in each step", ("repeated_reading",), "--once"),
+    "handed_steps": _held_out("threads hand over each step", ("thread_handoffs",), "--chunk", "64"),
     "sorted_well": _held_out("nothing is wrong", (), "--updates", "60"),
 }
 
