@@ -29,7 +29,7 @@ _MOST = 1000
 _SPOKEN_CPU_NS = 500_000_000
 """CPU time of a program that is worth a line on the terminal."""
 _MOST_LINES = 3
-_PATIENCE = 400
+_PATIENCE = 100
 """A look takes at most one part in so many of a CPU's time."""
 _FORGET_LOOKS = 40
 """After so many looks, pids that are not of the run are looked at again: the kernel uses a pid
