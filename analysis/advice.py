@@ -124,14 +124,25 @@ def _kept(trace: Trace) -> Run:
 
 def overlaps(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """The ranks of findings, two by two, that can be about the same time: those of one operation,
-    or of all of the loop. Their prices do not add up."""
+    or of all of the loop, unless both are of their lines only, and these differ. Their prices do
+    not add up."""
     ranked = [row for row in rows if row["rank"] is not None]
     return [
         (one["rank"], other["rank"])
         for place, one in enumerate(ranked)
         for other in ranked[place + 1 :]
-        if None in (one["operation"], other["operation"]) or one["operation"] == other["operation"]
+        if (
+            None in (one["operation"], other["operation"]) or one["operation"] == other["operation"]
+        )
+        and not _are_apart(one, other)
     ]
+
+
+def _are_apart(one: Row, other: Row) -> bool:
+    places = {(row["file"], row["line"]) for row in (one, other) if row["line"] is not None}
+    return len(places) == 2 and all(
+        registry.load(registry.FINDINGS, row["rule"]).of_lines for row in (one, other)
+    )
 
 
 def _asked(trace: Trace, run: Run | None = None) -> Advice:

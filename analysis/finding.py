@@ -84,3 +84,6 @@ class Rule:
     already has what it would advise."""
 
     find: Callable[[Trace, Loop], Iterable[Finding]]
+    of_lines: bool = False
+    """Whether prices are time of the finding's line, or of lines around it, and of nothing else.
+    Two such findings at two lines are about different times."""

@@ -20,6 +20,7 @@ _NAMED_STATE = 0.1
 _PICKLING = 0.05
 # Programs that evaluate now and then spend a few hundredths on it.
 _NOTABLE_EVALUATION = 0.1
+_MOST_EVALUATION = 0.8
 _NEARLY_ALL = 0.9
 _UNMENDED_LINE = 0.2
 # Readings of a stack that are enough for a finding.
@@ -222,8 +223,9 @@ def are_gradients_needless(row: Row) -> bool:
 
 
 def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:
-    """Whether a loop evaluates for longer than most programs do."""
-    return evaluation_ns >= _NOTABLE_EVALUATION * loop_ns
+    """Whether a loop evaluates for longer than most programs do. What is nearly all of it is what
+    the program is for, as evaluating many policies to choose the best."""
+    return _NOTABLE_EVALUATION * loop_ns <= evaluation_ns <= _MOST_EVALUATION * loop_ns
 
 
 def is_nearly_all(part_ns: float, whole_ns: float) -> bool:

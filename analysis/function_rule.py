@@ -56,4 +56,4 @@ def of_calls(
             line=found.line,
         )
 
-    return Rule(find)
+    return Rule(find, of_lines=True)

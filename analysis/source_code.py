@@ -125,6 +125,14 @@ class Source:
             for node in self.around(line)
         )
 
+    def defines(self, name: str) -> bool:
+        """Whether a function of the file has a name; <lambda> is that of any."""
+        return any(
+            getattr(node, "name", "<lambda>") == name
+            for node in ast.walk(self.tree or ast.Module([], []))
+            if isinstance(node, SCOPES)
+        )
+
     def depth_of(self, line: int) -> int:
         """In how many `for`s of its function, one in the other, a line is executed again and
         again. Those of a comprehension count, too."""

@@ -123,6 +123,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "single_inference": "rlscope.analysis.findings.single_inference:RULE",
         "sleeping": "rlscope.analysis.findings.sleeping:RULE",
         "step_statistics": "rlscope.analysis.findings.step_statistics:RULE",
+        "stepped_cells": "rlscope.analysis.findings.stepped_cells:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
         "thread_handoffs": "rlscope.analysis.findings.thread_handoffs:RULE",
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",

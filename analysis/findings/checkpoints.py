@@ -55,4 +55,4 @@ def _saving_ns(trace: Trace, loop: Loop) -> int:
     return sum(row["duration_ns"] for row in rows if row["operation"] in paths)
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

@@ -88,4 +88,4 @@ def _written(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> Price:
     return written_beside(trace, loop, place, operations=[row["operation"]])
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

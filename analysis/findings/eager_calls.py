@@ -44,4 +44,4 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

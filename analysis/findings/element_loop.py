@@ -81,4 +81,4 @@ def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[R
     yield from found.values()
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

@@ -90,4 +90,4 @@ def _experiment(trace: Trace, loop: Loop, optimizer: str, found: FunctionTime) -
     return None
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

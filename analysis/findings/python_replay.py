@@ -22,6 +22,7 @@ _STATEMENT = "findings/own_line"
 _ONE_BY_ONE = (
     r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
     r".*/numpy/_?core/shape_base\.py:v?stack",
+    r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*",
 )
 # What goes through all of the memory for each batch.
 _THROUGH_ALL = frozenset(
@@ -52,7 +53,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title=f"Python draws batches for {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
         f"{duration(time.saving_ns)}; in {share(stepped_ns, time.saving_ns)} of it, "
-        "transitions are gone through one by one.",
+        "Python goes through transitions one by one, or a function through all of the memory.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Keep each field in one array, and index it with the rows of the batch; keep "
         "priorities in a tree of sums.",

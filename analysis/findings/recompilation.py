@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -24,7 +25,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         if not finding_verdicts.is_compiled_again(row["late_count"]):
             continue
-        if (row["function"] or "").startswith(_OF_DATA_SETS):
+        if (row["function"] or "").startswith(_OF_DATA_SETS) or _is_of_jax(trace, row):
             continue
         again_ns = row["again_ns"]
         yield Finding(
@@ -33,14 +34,23 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{duration(row['total_ns'] / row['count'])} each time, "
             f"{count(row['late_count'])} times after the first update.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Give it the same shapes each time (pad batches), or compile it for all shapes "
-            "(dynamic=True).",
+            fix="Give it the same shapes each time (pad batches), or let torch.compile make one "
+            "function for all shapes (dynamic=True).",
             no_effect="No effect once all shapes have been met: a longer run pays it once.",
             outside_ns=round(again_ns),
             price=Price(again_ns, again_ns * 0.8, again_ns),
             file=row["file"],
             line=row["line"],
         )
+
+
+def _is_of_jax(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether it is a function of JAX, such as add, which is compiled for each shape that a program
+    without jax.jit hands it. Rule unjitted_jax speaks of these."""
+    if row["compiler"] != "JAX":
+        return False
+    files = statement.run(trace, "kept_file")["file"]
+    return not any(source_of(trace, file).defines(row["function"]) for file in files)
 
 
 RULE = Rule(_find)

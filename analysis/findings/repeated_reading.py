@@ -73,4 +73,4 @@ def _opens(trace: Trace, file: str, line: int) -> bool:
     return any(source.calls_any(each, _READS) for each in range(around[0], around[1] + 1))
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

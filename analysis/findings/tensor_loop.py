@@ -107,4 +107,4 @@ def _is_of_network(trace: Trace, row: Row, around: tuple[str, OwnLoop]) -> bool:
     return file != row["file"] or not function.lineno <= place.first <= row["line"]
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

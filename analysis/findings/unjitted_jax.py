@@ -38,4 +38,4 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         yield from _CALLS.find(trace, loop)
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

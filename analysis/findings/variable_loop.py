@@ -76,4 +76,4 @@ def _loop_lines(
             yield file, each
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

@@ -119,4 +119,4 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
     return None
 
 
-RULE = Rule(_find)
+RULE = Rule(_find, of_lines=True)

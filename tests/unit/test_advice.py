@@ -223,6 +223,15 @@ def test_findings_of_one_operation_overlap(rules):
     assert advice.overlaps(rows) == [(1, 3), (1, 4), (2, 4), (3, 4)]
 
 
+def test_findings_of_two_lines_overlap_unless_both_are_of_their_lines():
+    rules = ("optimizer_loop", "tensor_loop", "argument_validation", "single_inference")
+    rows = [
+        {"rank": rank, "rule": rule, "operation": "update", "file": "/x/train.py", "line": line}
+        for rank, (rule, line) in enumerate(zip(rules, (1, 2, 2, 3), strict=True), 1)
+    ]
+    assert advice.overlaps(rows) == [(1, 4), (2, 3), (2, 4), (3, 4)]
+
+
 def test_an_interval_is_a_tenth_of_the_price_to_each_side_at_least(rules):
     rules(one=[finding(seconds(2, 2, 2))])
     (row,) = advice.advice(trace()).findings

@@ -250,9 +250,31 @@ def test_opening_the_file_is_a_part_of_reading():
     assert finding.price.saving_ns == 3 * SECOND
 
 
+@pytest.mark.parametrize("tenths", [9, 90], ids=["a little", "what the program is for"])
+def test_not_all_evaluations_are_worth_a_word(tenths):
+    time = Time("evaluation", "python", tenths * SECOND // 10, 5)
+    assert found(rule("evaluations"), loop_rows(time)) == []
+
+
+CELL = (f"{TORCH}/nn/modules/rnn.py", "LSTMCell.forward")
+UNROLL = "for x in xs:\n    h, c = cell(x, (h, c))\nh, c = cell(x, (h, c))\n"
+
+
+def test_a_cell_that_is_stepped_through_a_sequence_is_named_with_its_backward():
+    trace = loop_rows(Time("backprop", "framework", 2 * SECOND, 2, (CELL,)), text=UNROLL)
+    (finding,) = found(rule("stepped_cells"), trace)
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "backprop")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.7 * 3 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(("operation", "line"), [("inference", 2), ("backprop", 3)])
+def test_a_single_step_of_a_cell_is_no_sequence(operation, line):
+    time = Time(operation, "framework", 2 * SECOND, line, (CELL,))
+    assert found(rule("stepped_cells"), loop_rows(time, text=UNROLL)) == []
+
+
 def test_evaluations_are_named_from_a_tenth_of_the_loop_on():
-    brief = Time("evaluation", "python", 9 * SECOND // 10, 5)
-    assert found(rule("evaluations"), loop_rows(brief)) == []
     (finding,) = found(rule("evaluations"), loop_rows(Time("evaluation", "python", 2 * SECOND, 5)))
     assert (finding.file, finding.line, finding.operation) == (FILE, 5, "evaluation")
     assert finding.price is not None

@@ -434,6 +434,15 @@ def test_replay_that_python_steps_through_is_named_without_what_indexing_costs()
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
 
 
+def test_a_data_loader_that_collates_rows_goes_through_them_one_by_one():
+    collate = ("/lib/torch/utils/data/_utils/collate.py", "default_collate")
+    trace = loop_rows(
+        Time("replay", "framework", 4 * SECOND, 3, (collate,)), entries={"replay": 1000}
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert finding.line == 3
+
+
 def test_the_loop_that_asks_for_batches_is_not_what_draws_them():
     text = (
         "def sample(self, rows):\n    return self.states[rows]\n"

@@ -153,10 +153,13 @@ def test_threads_that_work_are_not(silent: dict[str, Any]):
 # ---- compilation ---------------------------------------------------------------------------------
 
 
-def compiled(count: int, early: int = 0, function: str = "forward"):
-    row = {"process_id": 0, "compiler": "torch.compile", "function": function, "count": count}
+def compiled(
+    count: int, early: int = 0, function: str = "forward", compiler: str = "torch.compile"
+):
+    row = {"process_id": 0, "compiler": compiler, "function": function, "count": count}
     times = {"total_ns": 4 * SECOND, "early_count": early, "early_ns": early * SECOND // 20}
-    return loop_rows(compilation=[{**row, **times, "file": FILE, "line": 9}])
+    text = "def update(w):\n    return w / 2\n"
+    return loop_rows(text=text, compilation=[{**row, **times, "file": FILE, "line": 9}])
 
 
 def test_a_function_that_is_compiled_again_and_again_is_named():
@@ -182,6 +185,12 @@ def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
 
 def test_what_tensorflow_compiles_for_each_data_set_is_no_function_of_the_program():
     assert found(recompilation.RULE, compiled(40, function="Dataset_map_grab_batch")) == []
+
+
+@pytest.mark.parametrize(("function", "names"), [("update", 1), ("true_divide", 0)])
+def test_functions_of_jax_itself_are_no_functions_of_the_program(function, names):
+    trace = compiled(40, function=function, compiler="JAX")
+    assert len(found(recompilation.RULE, trace)) == names
 
 
 def test_what_is_compiled_again_and_again_is_not_paid_once():
