@@ -310,7 +310,10 @@ def sentence(
     if about is Subject.NOTHING:
         return "Nothing was recorded."
     if about is Subject.NO_LOOP:
-        return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
+        return (
+            "The program annotates no operation of a training loop, and rlscope found none in "
+            f"{_length(facts)}."
+        )
     if about is Subject.UNCOVERED:
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
     if process_verdicts.are_loops_different(loops):
