@@ -9,12 +9,13 @@ from rlscope.analysis.source_code import Source, name_of
 
 _LIBRARIES = frozenset(("jnp", "np", "numpy", "tf", "th", "torch"))
 # Functions of these libraries that make one number of an array, or of numbers.
-_NUMBERS = frozenset(
-    "abs all allclose any arccos arcsin arctan arctan2 argmax argmin atan2 ceil choice clip cos"
-    " count_nonzero deg2rad degrees dot exp exponential float32 float64 floor hypot int32 int64"
-    " isclose isfinite isnan item log log10 log2 max maximum mean median min minimum norm power"
-    " prod rad2deg radians round sign sin sqrt square std sum tan tanh tolist uint8 var".split()
-)
+_NUMBERS = {
+    *"abs all allclose any argmax argmin choice count_nonzero dot item max mean".split(),
+    *"median min norm prod std sum tolist var vdot".split(),
+    *"arccos arcsin arctan arctan2 atan2 ceil clip cos deg2rad degrees exp exponential".split(),
+    *"floor hypot log log10 log2 maximum minimum power rad2deg radians round sign sin".split(),
+    *"sqrt square tan tanh float32 float64 int32 int64 isclose isfinite isnan uint8".split(),
+}
 # Functions that draw, by how many arguments stand before the size of what they draw.
 _DRAWS = {
     **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
