@@ -61,8 +61,8 @@ bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
   const Owned handler = HandlerOf(arguments[1]);
   if (!handler || IsInTuple(handler.get())) return false;
   __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);
-  // A fork of this process unpickles no program, unless it is a server of multiprocessing's: what it
-  // pickles is its work.
+  // A fork of this process unpickles no program, unless it is a server of multiprocessing's: what
+  // it pickles is its work.
   pthread_atfork(nullptr, nullptr, native_calls::RecordSerialization);
   return true;
 }
