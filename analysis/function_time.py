@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
 """What calls a network: one library is one row."""
+KERAS_LAYERS = (r".*keras/(src/)?(layers/layer|engine/base_layer)\.py:Layer\.__call__",)
 _STATEMENT = "findings/library_function"
 # What handles files, in the standard library.
 _FILE_CALLS = frozenset(

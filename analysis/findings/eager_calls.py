@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from rlscope.amounts import plural, share
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import KERAS_LAYERS, of_functions
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 # Python's frames of compiled code are there only while it is traced, which is a compilation.
 _CALLS = (
-    r".*keras/(src/)?(layers/layer|engine/base_layer)\.py:Layer\.__call__",
+    *KERAS_LAYERS,
     r".*keras/src/optimizers/.*:(Base)?Optimizer\.apply(_gradients)?",
     r".*tensorflow/python/eager/backprop\.py:GradientTape\.(gradient|jacobian|batch_jacobian)",
 )

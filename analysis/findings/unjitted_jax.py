@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_rule import of_calls
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import KERAS_LAYERS, of_functions
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-# Keras's layers have a rule of their own.
-_KERAS = (r".*keras/(src/)?(layers/layer|engine/base_layer)\.py:Layer\.__call__",)
 _CALLS = of_calls(
     # Their Python runs in compiled code only while it is traced, which is a compilation.
     (
@@ -34,7 +32,8 @@ _CALLS = of_calls(
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    if of_functions(trace, loop, _KERAS) is None:
+    # Keras's layers have a rule of their own.
+    if of_functions(trace, loop, KERAS_LAYERS) is None:
         yield from _CALLS.find(trace, loop)
 
 
