@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from rlscope.analysis.source_code import Source, name_of
 
@@ -39,7 +40,7 @@ def _operands(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.expr]:
     yield from (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
 
 
-def _is_array(value: ast.expr, arrays: set[str]) -> bool:
+def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
     """An entry of an array is none, but a stretch of it is."""
     if isinstance(value, ast.BinOp):
         return any(_is_array(each, arrays) for each in _operands(value))
@@ -60,20 +61,22 @@ def _makes_array(call: ast.Call) -> bool:
     return library in _LIBRARIES and name not in _NUMBERS
 
 
-def _arrays(source: Source, line: int) -> set[str]:
+def _arrays(source: Source, line: int) -> frozenset[str]:
     """Variables of the function around a line, and attributes of the file, that are set to arrays,
     and never to anything else."""
     function = source.function_node(line) or source.tree or ast.Module([], [])
-    names = _set_to_arrays(function, ast.Name, set())
-    return names | _set_to_arrays(source.tree or function, ast.Attribute, names)
+    names = _set_to_arrays(function, ast.Name)
+    return names | _set_to_arrays(source.tree or function, ast.Attribute)
 
 
-def _set_to_arrays(around: ast.AST, kind: type[ast.expr], known: set[str]) -> set[str]:
-    found = set(known)
+@lru_cache(maxsize=256)
+def _set_to_arrays(around: ast.AST, kind: type[ast.expr]) -> frozenset[str]:
+    """A file is gone through once, and not for each of its lines."""
+    found: set[str] = set()
     others: set[str] = set()
     for node in ast.walk(around):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, kind):
                     (found if _is_array(node.value, found) else others).add(ast.unparse(target))
-    return found - others
+    return frozenset(found - others)

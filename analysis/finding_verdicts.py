@@ -18,10 +18,13 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
-# Programs that evaluate now and then spend a few hundredths on it.
+# Programs that evaluate now and then spend a few hundredths on it; what takes more than the second
+# is what the program is for.
 _NOTABLE_EVALUATION = 0.1
 _MOST_EVALUATION = 0.8
+# Part of an operation's time that a line leads to, if it leads to all but a few readings.
 _NEARLY_ALL = 0.9
+# Share of the loop that a line takes at least, to be named without advice.
 _UNMENDED_LINE = 0.2
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
@@ -72,6 +75,7 @@ _OUTLIER = 20
 # where the thread computes in Python. The interpreter asks it to give way after 5 ms.
 _WAITING_LOOP = 0.05
 _THREAD_WORKS_NS = 500_000
+# Share of the loop in which nobody works, where threads hand over often enough to speak of it.
 _HANDED_OVER = 0.1
 # How long making a tensor takes at least that reads many numbers.
 _LONG_CONVERSION_NS = 100_000

@@ -15,7 +15,7 @@ from rlscope.relations.groups import EVALUATION
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/operation_line"
+_STATEMENT = "findings/leading_line"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import exact
@@ -43,10 +43,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _place(trace: Trace, loop: Loop) -> dict[str, Any]:
     """The line that hands over or takes, and waits longest; else any that waits."""
-    rows = statement.run(trace, "findings/waiting_line", process_id=loop.process_id).to_dicts()
-    hands = (row for row in rows if source_of(trace, row["file"]).calls_any(row["line"], _HANDS))
-    row = next(hands, rows[0] if rows else {"file": None, "line": None})
-    return {"file": row["file"], "line": row["line"]}
+    waiting = lines.operation_lines(trace, process_id=loop.process_id, layers=("wait",))
+    hands = [row for row in waiting if source_of(trace, row["file"]).calls_any(row["line"], _HANDS)]
+    return lines.place_of(hands or waiting)
 
 
 RULE = Rule(_find)
