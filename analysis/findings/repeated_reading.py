@@ -35,10 +35,10 @@ _READS = frozenset("close open read read_bytes read_text readline readlines seek
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    files = of_functions(trace, loop, _FILES)
     found = of_functions(trace, loop, (*_FILES, *_TEXTS))
     if found is None:
         return
+    files = of_functions(trace, loop, _FILES)
     places = files.places if files is not None else frozenset()
     places |= {place for place in found.places if _opens(trace, *place)}
     if not places:

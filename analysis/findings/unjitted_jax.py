@@ -32,9 +32,10 @@ _CALLS = of_calls(
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    # Keras's layers have a rule of their own.
-    if of_functions(trace, loop, KERAS_LAYERS) is None:
-        yield from _CALLS.find(trace, loop)
+    for finding in _CALLS.find(trace, loop):
+        # Keras's layers have a rule of their own.
+        if of_functions(trace, loop, KERAS_LAYERS) is None:
+            yield finding
 
 
 RULE = Rule(_find, of_lines=True)
