@@ -5,7 +5,7 @@ RULE = of_calls(functions, title="...", fix="...", no_effect="...", part=(0.8, 0
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
@@ -13,6 +13,7 @@ from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import made_ready, of_functions
+from rlscope.analysis.source_code import Source
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -28,16 +29,17 @@ def of_calls(
     part: tuple[float, float, float],
     in_groups: Sequence[str] = (),
     with_lines: bool = False,
+    where: Callable[[Source, int], bool] | None = None,
 ) -> Rule:
-    """`functions`: those of `of_functions`. `title` has the share of the loop put behind it, and
-    `what` says in which functions readings lie. `part`: what the fix wins of their time.
+    """`functions`, `where`: those of `of_functions`. `title` has the share of the loop put behind
+    it, and `what` says in which functions readings lie. `part`: what the fix wins of their time.
     `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the fix
     also wins what Python itself does in the lines that call them."""
 
     def find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         pid = loop.process_id
         operations = [path for group in in_groups for path in groups.paths_in(trace, pid, group)]
-        found = of_functions(trace, loop, functions, operations if in_groups else None)
+        found = of_functions(trace, loop, functions, operations if in_groups else None, where)
         if found is None:
             return
         time = found.time

@@ -6,13 +6,13 @@ found = of_functions(trace, loop, (r".*/torch/serialization\\.py:save",))
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, source_of
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -46,11 +46,16 @@ class FunctionTime:
 
 
 def of_functions(
-    trace: Trace, loop: Loop, functions: Sequence[str], operations: Sequence[str] | None = None
+    trace: Trace,
+    loop: Loop,
+    functions: Sequence[str],
+    operations: Sequence[str] | None = None,
+    where: Callable[[Source, int], bool] | None = None,
 ) -> FunctionTime | None:
     """`functions`: regular expressions, each of a file, a colon and a function. `operations`: the
-    paths in which they count; None: all. The answer is None if no line of the program's own led to
-    a call, or if too few readings say so."""
+    paths in which they count; None: all. `where`: says of the text of a file and a line whether
+    calls count to which the line led; None: all do. The answer is None if no line of the program's
+    own led to a call, or if too few readings say so."""
     if operations is not None and not operations:
         return None
     asked = {
@@ -59,6 +64,8 @@ def of_functions(
         "operations": list(operations or ()),
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    if where is not None:
+        rows = [row for row in rows if where(source_of(trace, row["file"]), row["line"])]
     if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
         return None
     return FunctionTime(

@@ -204,6 +204,29 @@ class Source:
                     return True
         return False
 
+    def lines_of_calls(self, line: int, names: Container[str]) -> set[int]:
+        """Lines of the largest statement around a line that does nothing but call functions of some
+        names: a call with what it is given, a loop over such calls, or an `if` around them."""
+        for node in self.around(line):
+            if isinstance(node, ast.stmt) and _only_calls(node, names):
+                return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        return set()
+
+    def copies_state(self, line: int) -> bool:
+        """Whether a line gives a network the state of another one:
+        slow.load_state_dict(net.state_dict())."""
+        return any(
+            isinstance(node, ast.Call)
+            and name_of(node.func) == "load_state_dict"
+            and any(
+                isinstance(part, ast.Call) and name_of(part.func) == "state_dict"
+                for given in node.args
+                for part in ast.walk(given)
+            )
+            and node.lineno == line
+            for node in self.around(line)
+        )
+
     def copies_itself(self, line: int, functions: Container[str]) -> str | None:
         """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""
         for node in self.around(line):
@@ -285,6 +308,15 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             value = value.func.value
         else:
             return value
+
+
+def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
+    if isinstance(node, ast.Expr):
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        return isinstance(value, ast.Call) and name_of(value.func) in names
+    if isinstance(node, (*_LOOPS, ast.If, ast.With)):
+        return all(_only_calls(each, names) for each in (*node.body, *getattr(node, "orelse", ())))
+    return False
 
 
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:

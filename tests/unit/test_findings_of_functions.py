@@ -21,6 +21,12 @@ SPEAKING = [
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_single_tensor_sgd")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")),
     ("checkpoints", "saving", (f"{TORCH}/serialization.py", "save")),
+    (
+        "logging_calls",
+        "(none)",
+        (f"{TORCH}/utils/tensorboard/writer.py", "SummaryWriter.add_scalar"),
+    ),
+    ("logging_calls", "update", ("/lib/python3.11/logging/__init__.py", "Logger.info")),
     ("object_copies", "(none)", ("/lib/python3.11/copy.py", "deepcopy")),
     ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "dumps")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "loadtxt")),
@@ -56,6 +62,8 @@ SILENT = [
     ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_fused_adamw")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_multi_tensor_sgd")),
     ("checkpoints", "loading", (f"{TORCH}/serialization.py", "load")),
+    ("logging_calls", "update", (f"{TORCH}/distributions/normal.py", "Normal.log_prob")),
+    ("logging_calls", "update", (f"{LIBRARY}/jax/_src/numpy/ufuncs.py", "log")),
     ("object_copies", "(none)", ("/lib/python3.11/copy.py", "copy")),
     ("object_copies", "simulation", ("/lib/python3.11/json/__init__.py", "load")),
     ("repeated_reading", "simulation", ("/lib/python3.11/json/__init__.py", "dump")),
@@ -349,3 +357,51 @@ def test_what_python_makes_ready_for_a_text_is_a_part_of_it():
     (finding,) = found(rule("object_copies"), trace)
     assert finding.price is not None
     assert finding.price.saving_ns == 3 * SECOND
+
+
+LOGGED = """for step in steps:
+    norm = grad.norm()
+    if step % 1 == 0:
+        for name, value in named:
+            board.add_scalar(name, value.norm())
+            board.add_scalar("again", value)
+    train(board.add_scalar("loss", norm))
+"""
+
+
+def test_what_lines_compute_that_only_log_is_a_part_of_it():
+    """A loop or an `if` around such calls, too, but no line that does something else."""
+    own = (FILE, "Board.add_scalar")
+    trace = loop_rows(
+        *(Time("(none)", "python", SECOND // 2, line, (own,)) for line in (5, 6, 7)),
+        *(Time("(none)", "framework", SECOND // 2, line) for line in (2, 4, 5, 7)),
+        Time("(none)", "wait", SECOND, 5, (own,)),
+        text=LOGGED,
+    )
+    (finding,) = found(rule("logging_calls"), trace)
+    assert (finding.line, finding.operation) == (5, "(none)")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 2.5 * SECOND)
+
+
+@pytest.mark.parametrize("name", ["Policy.log_prob", "log_alpha", "login", "Logger.__init__"])
+def test_names_that_look_like_logging_are_none(name):
+    time = Time("(none)", "python", 2 * SECOND, 5, ((FILE, name),))
+    assert found(rule("logging_calls"), loop_rows(time, text=LOGGED)) == []
+
+
+def test_a_network_is_copied_through_its_dictionary():
+    """At one line, with copy.deepcopy, which is no copy of objects then."""
+    load = (f"{TORCH}/nn/modules/module.py", "Module.load_state_dict")
+    deepcopy = ("/lib/python3.11/copy.py", "deepcopy")
+    trace = loop_rows(
+        Time("(none)", "framework", SECOND, 1, (load,)),
+        Time("(none)", "python", 2 * SECOND, 1, (deepcopy,)),
+        Time("(none)", "framework", SECOND, 2, (load,)),
+        text="slow.load_state_dict(copy.deepcopy(net.state_dict()))\nnet.load_state_dict(new)\n",
+    )
+    (finding,) = found(rule("state_copies"), trace)
+    assert finding.line == 1
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(2.7 * SECOND)
+    assert found(rule("object_copies"), trace) == []

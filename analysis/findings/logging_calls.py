@@ -1,0 +1,92 @@
+"""The loop logs values for people more often than they are looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import plural, share
+from rlscope.analysis import statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/logging_time"
+# What libraries log with: one library is one row.
+_LIBRARIES = (
+    r".*/logging/__init__\.py:(Logger|LoggerAdapter)\..*",
+    r".*/csv\.py:DictWriter\..*",
+    r".*/torch/utils/tensorboard/.*",
+    r".*/tensorboardX/.*",
+    r".*/tensorflow/python/ops/summary_ops_v2\.py:.*",
+    r".*/wandb/.*",
+    r".*/mlflow/.*",
+    r".*/comet_ml/.*",
+    r".*/loguru/.*",
+    r".*/tqdm/std\.py:tqdm\.(set_\w+|refresh|display|update|write)",
+    r".*/stable_baselines3/common/logger\.py:.*",
+)
+_SHOWN = "scalar histogram image figure text video"
+_LOGGED = (
+    "scalar metric stat gradient row step episode epoch event info data dict line train histogram"
+    " summary"
+)
+_WRITTEN = "log scalar metric stat summary row event"
+_CLASSES = "Logger SummaryWriter MetricsWriter Telemetry"
+# What programs call theirs: a function, or any method of such a class but the one that makes it.
+_FUNCTION = re.compile(
+    rf"add_({_SHOWN})s?|_?log(_?({_LOGGED})\w*)?|write_?({_WRITTEN})\w*".replace(" ", "|")
+)
+_METHOD = re.compile(rf"\w*({_CLASSES})\.(?!__init__)\w+".replace(" ", "|"))
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    functions = [*_LIBRARIES, *_own(trace, loop)]
+    found = of_functions(trace, loop, functions)
+    if found is None:
+        return
+    asked = {"process_id": loop.process_id, "functions": functions}
+    lines = sorted(_lines(trace, asked))
+    asked |= {"files": [file for file, _ in lines], "lines": [line for _, line in lines]}
+    time = estimate_of(statement.run(trace, _STATEMENT, **asked).to_dicts())
+    yield Finding(
+        title=f"logging takes {share(time.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"{found.readings} readings of the loop's stack lie in functions that log, called "
+        f"from {plural(len(found.places), 'line')} of the program. What these lines compute for "
+        "them is counted, too.",
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+        fix="Log once in many steps: add values up, and log their means.",
+        no_effect="No effect where each value is looked at.",
+        price=time.part(0.8, 0.9, 1.0),
+        operation=found.operation,
+        file=found.file,
+        line=found.line,
+    )
+
+
+def _own(trace: Trace, loop: Loop) -> Iterator[str]:
+    """Functions of the program's own that log, by their names."""
+    asked = {"process_id": loop.process_id}
+    for row in statement.run(trace, "findings/own_function", **asked).to_dicts():
+        name = row["function"]
+        if _METHOD.fullmatch(name) or _FUNCTION.fullmatch(name.rpartition(".")[2]):
+            yield re.escape(f"{row['file']}:{name}")
+
+
+def _lines(trace: Trace, asked: dict[str, object]) -> set[tuple[str, int]]:
+    """Lines that only log, with what they compute for it."""
+    rows = statement.run(trace, "findings/logging_call", **asked).to_dicts()
+    names = {row["function"].rpartition(".")[2] for row in rows}
+    return {
+        (row["file"], line)
+        for row in rows
+        for line in source_of(trace, row["file"]).lines_of_calls(row["line"], names)
+    }
+
+
+RULE = Rule(_find)
