@@ -79,7 +79,7 @@ _THREAD_WORKS_NS = 500_000
 _HANDED_OVER = 0.1
 # How long making a tensor takes at least that reads many numbers.
 _LONG_CONVERSION_NS = 100_000
-# Conversions of single values in an iteration that are many.
+# Small conversions in an iteration that are many.
 _MANY_CONVERSIONS = 16
 # Launches of kernels in an iteration that a graph would be worth, the share of them that find the
 # GPU idle, and how much of the time that prepares them the kernels take at most.

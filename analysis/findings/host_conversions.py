@@ -98,7 +98,7 @@ def _lines(trace: Trace, loop: Loop, operation: str, rows: Sequence[Row]) -> lis
 def _title(rows: Sequence[Row], calls: int) -> str:
     names = ", ".join(re.split("[.:]", row["function"])[-1] for row in rows)
     took_ns = sum(row["self_ns"] for row in rows)
-    return f"{plural(calls, 'conversion')} of single values ({names}) take {duration(took_ns)}"
+    return f"{plural(calls, 'small conversion')} ({names}) take {duration(took_ns)}"
 
 
 def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
