@@ -115,9 +115,10 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     first argument is the compiled function), "compile" (which returns a function of
     torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
     "connector" (a conversion, whatever it is called with), "own step", "own reset" (a simulation,
-    once find_environments() has found its class), "evaluation", "update", "generation", "replay",
-    "saving", "loading" and "import". Raises ValueError for any other, TypeError
-    before watch_imports().
+    once find_environments() has found its class), "message out", "message in" (a simulation,
+    once the thread is found to exchange messages with environments), "messages end",
+    "evaluation", "update", "generation", "replay", "saving", "loading" and "import". Raises
+    ValueError for any other, TypeError before watch_imports().
     """
 
 def watch_in_place(event: str, function: object, /) -> bool:
@@ -132,14 +133,14 @@ def watch_mixins(root: type, /) -> bool:
 
 def find_environments(
     finder: Callable[[], object],
-    found: Callable[[type], object],
+    found: Callable[[type | None], object],
     is_transition: Callable[[object], bool],
     /,
 ) -> None:
     """Calls `finder` before the first forward of a process that has no environment then.
 
     Calls `found` with a class whose calls of events "own step" show that it is one. From then on
-    they are simulations. Before the first forward, `is_transition` of what these calls return
+    they are simulations. It is called with None once messages are. Before the first forward, `is_transition` of what these calls return
     decides. Only the first call counts.
     """
 

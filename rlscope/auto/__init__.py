@@ -162,7 +162,12 @@ NAME_ROWS = {
 by -> the module that names them: name_new(module) those to come, name_made(module) those that are
 there."""
 
-DRAW_ROWS = {"numpy.random": "rlscope.auto.draws:watch_numpy"}
+GENERAL_ROWS = {
+    "numpy.random": "rlscope.auto.draws:watch_numpy",
+    "multiprocessing.connection": "rlscope.auto.messages:watch_connections",
+    "multiprocessing.queues": "rlscope.auto.messages:watch_queues",
+    "multiprocessing.process": "rlscope.auto.messages:watch_processes",
+}
 """The same, of libraries that programs without any learning use, too: no import counts for them."""
 
 BUFFER_WORDS = ("replay", "buffer", "memory", "sumtree")
@@ -273,7 +278,7 @@ def _watch_loader() -> None:
 def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     """None, or a handler that is not in a tuple: imports count as operations from this one on."""
     names = {name: f"{row}:name_new" for name, row in NAME_ROWS.items()}
-    others = ROLE_ROWS | names | _profiler_rows() | (DRAW_ROWS if operations else {})
+    others = ROLE_ROWS | names | _profiler_rows() | (GENERAL_ROWS if operations else {})
     if os.environ.get("RLSCOPE_LINES") == "backward":
         others |= LINE_ROWS
     found: dict[str, Handler | tuple[Handler] | None] = {

@@ -65,9 +65,12 @@ def look() -> None:
     _waiting.clear()
 
 
-def found(owner: type) -> None:
-    """The steps of a class are an environment's."""
+def found(owner: "type | None") -> None:
+    """The steps of a class are an environment's; None: those of environments in other processes."""
     native.record_collections()
+    if owner is None:
+        rules.watches("simulation", "environments in other processes")
+        return
     name = f"{owner.__module__}.{owner.__qualname__}"
     rules.watches("simulation", name)
     for event, method in (("rendering", "render"), ("closing", "close")):

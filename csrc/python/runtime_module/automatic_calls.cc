@@ -10,6 +10,7 @@
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/conversions.h"
+#include "python/runtime_module/exchange.h"
 #include "python/runtime_module/import_times.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/own_environments.h"
@@ -161,6 +162,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterCompiled(function, {arguments, flagged_count, keywords});
     if (__builtin_expect(ends, 0)) return EndProgram(), false;
   }
+  if constexpr (event == Event::kMessagesEnd) track->EndExchange();
   if constexpr (event == Event::kGradients) track->NoteGradients();
   if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {
     track->EnterCompilation();
@@ -258,12 +260,28 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
 }
 
 template <Event event>
+constexpr bool is_message = event == Event::kMessageOut || event == Event::kMessageIn;
+
+// A method that sends a message to another process, or takes one from it.
+template <Event event, class Call>
+PyObject* CallMessage(Call call) {
+  PyObject* result = nullptr;
+  const bool counts = BeginMessage();
+  const bool sends = counts && event == Event::kMessageOut;
+  if (!sends || own_exchange.Send(&own_track)) result = call();
+  EndMessage();
+  if (counts && event == Event::kMessageIn) own_exchange.Take(&own_track, result);
+  return result;
+}
+
+template <Event event>
 PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords) {
   const auto call = [&] { return plain_vectorcall(function, arguments, flagged_count, keywords); };
   if constexpr (is_own<event>) {
     return CallOwn<event>(arguments, flagged_count, keywords, call);
   }
+  if constexpr (is_message<event>) return CallMessage<event>(call);
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
@@ -290,6 +308,7 @@ PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagg
   if constexpr (is_own<event>) {
     return CallOwn<event>(arguments, flagged_count, keywords, call);
   }
+  if constexpr (is_message<event>) return CallMessage<event>(call);
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }

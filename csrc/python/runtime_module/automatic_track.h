@@ -1,7 +1,8 @@
 // Operations without annotation: what a thread's calls into an environment, a module, the
 // autograd engine and an optimizer say about its algorithm.
 //
-//   S  outermost Env.step or reset           B  outermost backward or autograd.grad
+//   S  outermost Env.step or reset, or       B  outermost backward or autograd.grad
+//      an exchange of messages (exchange.h)
 //   F  outermost module forward, or a        O  outermost optimizer step
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
@@ -165,6 +166,25 @@ class Track {
     if (--simulation_ != 0) return;
     if (apart_ == 0) observation_.Set(result);  // an evaluation has another environment
     EndSimulation();
+  }
+  // An S that lasts for messages to processes that step environments (exchange.h), and their
+  // answers. Whatever is no message ends it.
+  bool EnterExchange() {
+    exchanges_ = true;
+    return EnterSimulation(Py_None);
+  }
+  void LeaveExchange(PyObject* result) {
+    exchanges_ = false;
+    LeaveSimulation(result);
+  }
+  void EndExchange() {
+    if (__builtin_expect(exchanges_, 0)) LeaveExchange(/*result=*/nullptr);
+  }
+  bool IsExchanging() const { return exchanges_; }
+  // Whether a message may be a part of an exchange: nothing else is open.
+  bool MayExchange() const {
+    return (backward_ | step_) == 0 && simulation_ == (exchanges_ ? 1 : 0) && !IsInsideCode() &&
+           !IsInsideForward();
   }
   void EnterForward(const Arguments& call) {
     if (!IsInsideForward()) {
@@ -525,6 +545,7 @@ class Track {
   bool predicts_ = false;            // the prediction that is open is an F
   bool writes_ = false;              // the V that is open is a generation, and counts
   bool simulates_ = false;           // the thread has had an S
+  bool exchanges_ = false;           // the S that is open is an exchange of messages
   bool has_acted_ = false;           // and another one
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;

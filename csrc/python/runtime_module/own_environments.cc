@@ -75,6 +75,10 @@ void SetEnvironmentFinder(PyObject* finds, PyObject* found, PyObject* transition
   is_transition = Py_NewRef(transition);
 }
 
+void TellExchanges() {
+  if (told != nullptr) CallQuietly(told, Py_None);
+}
+
 void LookForEnvironments() {
   if (finder == nullptr) return;
   const Owned called(finder);

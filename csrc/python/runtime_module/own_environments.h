@@ -51,9 +51,13 @@ class OwnClass {
 OwnClass* FindOwnClass(PyTypeObject* type);
 
 // Three functions. The first is called without arguments once there is a forward and no
-// environment, the second with each class that is found to be one. The third says whether what a
+// environment, the second with each class that is found to be one, or with None where environments
+// step in other processes. The third says whether what a
 // step returned looks like a transition. The first call counts.
 void SetEnvironmentFinder(PyObject* finder, PyObject* found, PyObject* transition);
+
+// The process has its environments in others (exchange.h).
+void TellExchanges();
 
 // There is a forward and no environment.
 void LookForEnvironments();

@@ -21,6 +21,7 @@ bool KeepsToItself(PyObject* function, const Arguments& call) {
 }  // namespace
 
 void Track::BeginCompiled(PyObject* function, const Arguments& call) {
+  EndExchange();
   called_ = function;
   if (has_environment && IsQuiet(function)) {
     compiled_is_ = Runs::kChanges;

@@ -124,6 +124,7 @@ bool Track::LeaveGreenlet(const PyObject* greenlet) {
 
 void Track::BeginForward(const Arguments& call, Gradients gradients) {
   ++calls_;
+  EndExchange();
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
   ++outermost_forwards;
@@ -268,6 +269,7 @@ void Track::LeaveBlock(const void* block) {
 // ---- B and O ------------------------------------------------------------------------------------
 
 void Track::BeginBackward(PyObject* outputs) {
+  EndExchange();
   if (IsInsideCode()) NoteGradients();
   ++policy_calls_.updates;
   if (simulation_ != 0 || IsInsideCode()) return;
@@ -311,6 +313,7 @@ inline bool Track::NoteUpdateOf(const PyObject* optimizer) {
 }
 
 bool Track::BeginStep(const PyObject* optimizer) {
+  EndExchange();
   if (imports_) EndImport();
   return !IsInsideOther() && NoteUpdateOf(optimizer);
 }

@@ -1,0 +1,32 @@
+"""Messages between processes: where environments step in others, they and their answers are steps.
+
+What the messages of a thread are decides (csrc/python/runtime_module/exchange.h).
+"""
+
+from types import ModuleType
+
+from rlscope.auto.calls import watch_method
+
+
+def watch_connections(module: ModuleType) -> None:
+    """multiprocessing.connection."""
+    connection = module._ConnectionBase
+    for event, names in (
+        ("message out", ("send", "send_bytes")),
+        ("message in", ("recv", "recv_bytes", "recv_bytes_into")),
+    ):
+        for name in names:
+            watch_method(event, connection, name)
+
+
+def watch_queues(module: ModuleType) -> None:
+    """multiprocessing.queues."""
+    for queue in (module.Queue, module.SimpleQueue):
+        watch_method("message out", queue, "put")
+        watch_method("message in", queue, "get")
+
+
+def watch_processes(module: ModuleType) -> None:
+    """multiprocessing.process: who waits for the end of a process expects no answer."""
+    for name in ("join", "terminate", "kill"):
+        watch_method("messages end", module.BaseProcess, name)
