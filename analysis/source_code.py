@@ -114,6 +114,13 @@ class Source:
             for node in self.around(line)
         )
 
+    def calls_like(self, line: int, prefix: str) -> bool:
+        """The same of names that begin with a prefix."""
+        return any(
+            isinstance(node, ast.Call) and name_of(node.func).startswith(prefix)
+            for node in self.around(line)
+        )
+
     def calls_of(self, line: int, module: str, names: Container[str]) -> bool:
         """Whether a call of one of some names of a module begins in a line: cv2.resize(x)."""
         return any(

@@ -140,8 +140,8 @@ def find_environments(
     """Calls `finder` before the first forward of a process that has no environment then.
 
     Calls `found` with a class whose calls of events "own step" show that it is one. From then on
-    they are simulations. It is called with None once messages are. Before the first forward, `is_transition` of what these calls return
-    decides. Only the first call counts.
+    they are simulations. `found` is called with None once messages are. Before the first forward,
+    `is_transition` of what these calls return decides. Only the first call counts.
     """
 
 def watch_compiled(function: object, /) -> bool:

@@ -32,6 +32,7 @@ SPEAKING = [
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "loadtxt")),
     ("repeated_reading", "loading", (f"{TORCH}/serialization.py", "load")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
+    ("table_rows", "simulation", (f"{LIBRARY}/pandas/core/indexing.py", "_LocIndexer.__getitem__")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.set_weights")),
@@ -73,6 +74,7 @@ SILENT = [
     ("picture_work", "update", (f"{LIBRARY}/torchvision/transforms/v2.py", "RandomCrop.forward")),
     ("picture_work", "simulation", (f"{LIBRARY}/scipy/ndimage/filters.py", "gaussian_filter")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/numpy/lib/_npyio_impl.py", "savetxt")),
+    ("table_rows", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "clip")),
     ("weight_arrays", "(none)", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.get_weights")),
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.weights")),
@@ -405,3 +407,57 @@ def test_a_network_is_copied_through_its_dictionary():
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(2.7 * SECOND)
     assert found(rule("object_copies"), trace) == []
+
+
+def test_reading_a_table_is_no_use_of_its_rows():
+    inside = ((f"{LIBRARY}/pandas/core/frame.py", "DataFrame.__init__"),)
+    time = Time("(none)", "python", 3 * SECOND, 1, inside)
+    assert found(rule("table_rows"), loop_rows(time, text="pandas.read_csv(file)\n")) == []
+
+
+STACK = (
+    (f"{TORCH}/fx/traceback.py", "format_stack"),
+    ("/lib/python3.11/traceback.py", "walk_stack"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("torch.autograd.set_detect_anomaly(True)\nnet(x)\n", 1),
+        ("def f():\n    with torch.autograd.detect_anomaly():\n        net(x)\n", 2),
+        ("", 7),  # another file turned it on
+    ],
+)
+def test_the_line_that_looks_for_anomalies_is_named(text, line):
+    """Notes of stacks cost less than all that PyTorch does for it."""
+    trace = loop_rows(
+        Time("backprop", "python", SECOND, 7, STACK),
+        Time("inference", "python", SECOND, 7, STACK),
+        text=text,
+    )
+    (finding,) = found(rule("anomaly_detection"), trace)
+    assert (finding.line, finding.operation) == (line, None)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(2.6 * SECOND)
+
+
+NORMAL = "MultivariateNormal(mean, {})"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        (NORMAL.format("torch.diag_embed(var)"), True),
+        (f"wide = torch.diag(var)\n{NORMAL.format('wide')}", True),
+        (NORMAL.format("scale_tril=factor"), False),
+    ],
+)
+def test_a_diagonal_needs_no_matrix(text, is_found):
+    inside = ((f"{TORCH}/distributions/multivariate_normal.py", "MultivariateNormal.log_prob"),)
+    lines = "\n".join(f"    {line}" for line in text.splitlines())
+    trace = loop_rows(
+        Time("inference", "framework", 2 * SECOND, 7, inside), text=f"def act():\n{lines}\n"
+    )
+    places = [finding.line for finding in found(rule("dense_normal"), trace)]
+    assert places == ([1 + len(text.splitlines())] if is_found else [])

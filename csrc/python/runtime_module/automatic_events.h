@@ -7,11 +7,11 @@ namespace rlscope::python {
 // One row per event: enumerator, name in Python.
 #define RLSCOPE_AUTOMATIC_EVENTS(X)                                                              \
   X(kSimulation, "simulation")                                                                   \
-  X(kMixin, "mixin")        /* simulation of an environment */                                   \
-  X(kOwnStep, "own step")   /* of what may be an environment */                                  \
-  X(kOwnReset, "own reset") /* the same */                                                       \
-  X(kMessageOut, "message out") /* to another process, which may step environments */            \
-  X(kMessageIn, "message in")   /* from one */                                                   \
+  X(kMixin, "mixin")              /* simulation of an environment */                             \
+  X(kOwnStep, "own step")         /* of what may be an environment */                            \
+  X(kOwnReset, "own reset")       /* the same */                                                 \
+  X(kMessageOut, "message out")   /* to another process, which may step environments */          \
+  X(kMessageIn, "message in")     /* from one */                                                 \
   X(kMessagesEnd, "messages end") /* the process waits for the end of one */                     \
   X(kForward, "forward")                                                                         \
   X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                      \

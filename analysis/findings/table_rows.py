@@ -1,0 +1,24 @@
+"""The loop takes values out of tables of pandas or Polars."""
+
+from __future__ import annotations
+
+from rlscope.analysis.function_rule import of_calls
+from rlscope.analysis.source_code import Source
+
+
+def _reads_no_file(source: Source, line: int) -> bool:
+    """Whether a line is none of rule repeated_reading."""
+    return not source.calls_like(line, "read_")
+
+
+RULE = of_calls(
+    (r".*/pandas/core/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
+    title="tables of pandas or Polars take",
+    what="functions of pandas and Polars",
+    fix="Turn the columns into NumPy arrays once, before the loop (frame.to_numpy()), and index "
+    "these.",
+    no_effect="Little effect where a call works on a whole table of new data.",
+    with_lines=True,
+    where=_reads_no_file,
+    part=(0.75, 0.92, 1.0),
+)
