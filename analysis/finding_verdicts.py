@@ -94,6 +94,8 @@ _COPIES = 0.01
 _AVOIDABLE = 0.1
 # Intervals of a trace that are made into rows of `event` for a price: one or two seconds' worth.
 _MOST_INTERVALS = 1_000_000
+# Processes that a loop starts, beside those that it needs once.
+_STARTED_PROCESSES = 16
 # How often memory of the GPU is given back in an iteration, if each has its own.
 _GIVEN_BACK = 0.5
 
@@ -325,3 +327,8 @@ def can_calls_be_read(intervals: int) -> bool:
 def is_memory_given_back(calls: int, iterations: int) -> bool:
     """Whether memory is given back again and again, and not only taken at first."""
     return bool(iterations) and calls >= _GIVEN_BACK * iterations
+
+
+def are_started_again(processes: int, iterations: int) -> bool:
+    """Whether a loop starts processes again and again."""
+    return processes >= max(_STARTED_PROCESSES, iterations / 10)

@@ -51,17 +51,20 @@ def of_functions(
     functions: Sequence[str],
     operations: Sequence[str] | None = None,
     where: Callable[[Source, int], bool] | None = None,
+    *,
+    waits: bool = False,
 ) -> FunctionTime | None:
     """`functions`: regular expressions, each of a file, a colon and a function. `operations`: the
     paths in which they count; None: all. `where`: says of the text of a file and a line whether
-    calls count to which the line led; None: all do. The answer is None if no line of the program's
-    own led to a call, or if too few readings say so."""
+    calls count to which the line led; None: all do. `waits`: whether waits are time, too. The
+    answer is None if no line of the program's own led to a call, or if too few readings say so."""
     if operations is not None and not operations:
         return None
     asked = {
         "process_id": loop.process_id,
         "functions": list(functions),
         "operations": list(operations or ()),
+        "waits": waits,
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     if where is not None:
@@ -83,7 +86,8 @@ def time_of_functions(
     trace: Trace, loop: Loop, functions: Sequence[str], places: Container[tuple[str, int]]
 ) -> Price:
     """Time in calls of functions, as `of_functions` takes them, to which some lines led."""
-    asked = {"process_id": loop.process_id, "functions": list(functions), "operations": []}
+    asked = {"process_id": loop.process_id, "functions": list(functions)}
+    asked |= {"operations": [], "waits": False}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     return estimate_of([row for row in rows if (row["file"], row["line"]) in places])
 

@@ -116,6 +116,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "object_copies": "rlscope.analysis.findings.object_copies:RULE",
         "optimizer_loop": "rlscope.analysis.findings.optimizer_loop:RULE",
         "outside_environment": "rlscope.analysis.findings.outside_environment:RULE",
+        "process_starts": "rlscope.analysis.findings.process_starts:RULE",
         "python_replay": "rlscope.analysis.findings.python_replay:RULE",
         "recompilation": "rlscope.analysis.findings.recompilation:RULE",
         "picture_work": "rlscope.analysis.findings.picture_work:RULE",

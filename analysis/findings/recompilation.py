@@ -28,20 +28,34 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if (row["function"] or "").startswith(_OF_DATA_SETS) or _is_of_jax(trace, row):
             continue
         again_ns = row["again_ns"]
+        # What follows is in the loop.
+        first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
         yield Finding(
             title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
             f"{duration(row['total_ns'] / row['count'])} each time, "
-            f"{count(row['late_count'])} times after the first update.",
+            f"{count(row['late_count'])} times after the first update. What follows each time "
+            f"takes {duration(row['first_ns'])} longer than usual.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Give it the same shapes each time (pad batches), or let torch.compile make one "
-            "function for all shapes (dynamic=True).",
+            fix=_fix(row["compiler"]),
             no_effect="No effect once all shapes have been met: a longer run pays it once.",
             outside_ns=round(again_ns),
-            price=Price(again_ns, again_ns * 0.8, again_ns),
+            price=Price(again_ns, again_ns * 0.8, again_ns).plus(first),
             file=row["file"],
             line=row["line"],
         )
+
+
+def _fix(compiler: str) -> str:
+    if compiler == "TensorFlow":
+        return (
+            "Give it the same shapes each time (pad batches), and tensors for numbers that change: "
+            "each new number of Python is traced anew."
+        )
+    return (
+        "Give it the same shapes each time (pad batches), or let torch.compile make one function "
+        "for all shapes (dynamic=True)."
+    )
 
 
 def _is_of_jax(trace: Trace, row: Mapping[str, Any]) -> bool:

@@ -39,6 +39,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         messages = row["messages"]
         how_many = f"{count(messages)} messages" if messages else "messages"
+        if not waiting:  # a thread of a pool waits, and the loop for that
+            waiting = lines.operation_lines(
+                trace, process_id=loop.process_id, layers=("wait", "python")
+            )
         waiting.sort(key=lambda line: not _receives(trace, line))
         yield Finding(
             title=f"messages between processes take {duration(moved_ns)}",

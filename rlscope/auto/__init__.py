@@ -167,6 +167,9 @@ GENERAL_ROWS = {
     "multiprocessing.connection": "rlscope.auto.messages:watch_connections",
     "multiprocessing.queues": "rlscope.auto.messages:watch_queues",
     "multiprocessing.process": "rlscope.auto.messages:watch_processes",
+    "multiprocessing.pool": "rlscope.auto.messages:watch_pools",
+    "concurrent.futures.process": "rlscope.auto.messages:watch_executors",
+    "joblib.parallel": "rlscope.auto.messages:watch_joblib",
 }
 """The same, of libraries that programs without any learning use, too: no import counts for them."""
 

@@ -26,6 +26,27 @@ def watch_queues(module: ModuleType) -> None:
         watch_method("message in", queue, "get")
 
 
+def watch_pools(module: ModuleType) -> None:
+    """multiprocessing.pool."""
+    for name in ("map", "starmap", "apply"):
+        watch_method("tasks", module.Pool, name)
+    for name in ("map_async", "starmap_async", "apply_async", "imap", "imap_unordered"):
+        watch_method("task out", module.Pool, name)
+    watch_method("task in", module.ApplyResult, "get")
+    watch_method("task in", module.IMapIterator, "next")
+
+
+def watch_executors(module: ModuleType) -> None:
+    """concurrent.futures.process."""
+    watch_method("task out", module.ProcessPoolExecutor, "submit")
+    watch_method("task in", module._base.Future, "result")
+
+
+def watch_joblib(module: ModuleType) -> None:
+    """joblib.parallel."""
+    watch_method("tasks", module.Parallel, "__call__")
+
+
 def watch_processes(module: ModuleType) -> None:
     """multiprocessing.process: who waits for the end of a process expects no answer."""
     for name in ("join", "terminate", "kill"):

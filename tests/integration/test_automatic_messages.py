@@ -157,6 +157,50 @@ learn(net(torch.tensor(seen)).sum())
         """,
         {},
     ),
+    # The tasks of a pool need no policy: their third results are the first to show it.
+    "a pool for episodes": (
+        """
+        with multiprocessing.Pool(2) as pool:
+            for _ in range(10):
+                pool.map(abs, range(4))
+                learn(net(torch.zeros(2, 4)).sum())
+        """,
+        {"simulation": ROUNDS - 3, "backprop": ROUNDS},
+    ),
+    "results that are taken one by one": (
+        """
+        import concurrent.futures
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            for _ in range(10):
+                for task in [pool.submit(abs, -1) for _ in range(4)]:
+                    task.result()
+        """,
+        {"simulation": ROUNDS - 3},
+    ),
+    "a pool that prepares data": (
+        """
+        with multiprocessing.Pool(2) as pool:
+            data = list(pool.imap(abs, range(40)))
+        for _ in range(10):
+            learn(net(torch.zeros(2, 4)).sum())
+        """,
+        {"backprop": ROUNDS},
+    ),
+    "a pool beside an environment": (
+        """
+        class World:
+            def reset(self): return [0.0] * 4
+            def step(self, action): return [0.0] * 4, 1.0, False
+        world = World()
+        with multiprocessing.Pool(2) as pool:
+            for _ in range(10):
+                for _ in range(5):
+                    world.step(int(net(torch.zeros(4)).argmax()))
+                pool.map(abs, range(4))
+                learn(net(torch.zeros(2, 4)).sum())
+        """,
+        FOUND,
+    ),
     "a class with a step": (
         """
         class Workers:

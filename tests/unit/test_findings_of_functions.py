@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, Time, calls, found, loop_rows
-from support.files.relation_rows import SECOND
+from support.files.loop_rows import FILE, LOOP_NS, Time, calls, found, loop_rows
+from support.files.relation_rows import SECOND, process
 
 from rlscope import registry
 
@@ -461,3 +461,24 @@ def test_a_diagonal_needs_no_matrix(text, is_found):
     )
     places = [finding.line for finding in found(rule("dense_normal"), trace)]
     assert places == ([1 + len(text.splitlines())] if is_found else [])
+
+
+@pytest.mark.parametrize(("started", "is_found"), [(40, True), (4, False)])
+def test_a_loop_that_starts_processes_again_and_again(started, is_found):
+    """Waits for their beginning and end count; a few processes are those that it needs."""
+    inside = (("/lib/python3.11/multiprocessing/pool.py", "Pool.__init__"),)
+    children = [
+        process(1 + n, (n + 1) * SECOND // 10, LOOP_NS, parent_process_id=0) for n in range(started)
+    ]
+    instances = [{"process_id": 0, "operation_id": 0, "start_ns": ns} for ns in (0, LOOP_NS)]
+    trace = loop_rows(
+        Time("simulation", "wait", SECOND, 3, inside),
+        Time("simulation", "python", SECOND, 3, inside),
+        process=[process(0, 0, LOOP_NS, host_id=0), *children],
+        operation_instance=instances,
+    )
+    findings = found(rule("process_starts"), trace)
+    assert [finding.line for finding in findings] == ([3] if is_found else [])
+    if is_found:
+        assert findings[0].price is not None
+        assert findings[0].price.saving_ns == pytest.approx(1.3 * 2 * SECOND)

@@ -154,12 +154,16 @@ def test_threads_that_work_are_not(silent: dict[str, Any]):
 
 
 def compiled(
-    count: int, early: int = 0, function: str = "forward", compiler: str = "torch.compile"
+    count: int,
+    early: int = 0,
+    function: str = "forward",
+    compiler: str = "torch.compile",
+    **more: Any,
 ):
     row = {"process_id": 0, "compiler": compiler, "function": function, "count": count}
     times = {"total_ns": 4 * SECOND, "early_count": early, "early_ns": early * SECOND // 20}
     text = "def update(w):\n    return w / 2\n"
-    return loop_rows(text=text, compilation=[{**row, **times, "file": FILE, "line": 9}])
+    return loop_rows(text=text, compilation=[{**row, **times, "file": FILE, "line": 9}], **more)
 
 
 def test_a_function_that_is_compiled_again_and_again_is_named():
@@ -176,6 +180,30 @@ def test_what_was_compiled_before_the_loop_is_not_again():
     (finding,) = found(recompilation.RULE, compiled(20, early=10))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(3.5 * SECOND)
+
+
+def test_the_first_call_of_what_was_compiled_takes_longer_than_others():
+    """Other calls take 2 ms, and the one after a compilation 12 ms."""
+    paths = ["compilation", "inference", "inference", "inference"] * 40
+    operations = {"compilation": 0, "inference": 1}
+    instances = [
+        {
+            "process_id": 0,
+            "thread_id": 0,
+            "operation_id": operations[path],
+            "start_ns": place,
+            "self_ns": 12_000_000 if paths[place - 1] == "compilation" else 2_000_000,
+        }
+        for place, path in enumerate(paths)
+    ]
+    rows = [
+        {"operation_id": number, "path": path, "source": "automatic"}
+        for path, number in operations.items()
+    ]
+    trace = compiled(40, operation=rows, operation_instance=instances)
+    (finding,) = found(recompilation.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((4 * SECOND + 40 * 10_000_000) * 39 / 40)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -1,6 +1,7 @@
 -- Time in the training loop of a process ($process_id) during calls of some functions, by the program's
 -- own line that led to the call.
 --   $functions   of part called_stack
+--   $waits       whether waits count
 --   $operations  paths; none: of all operations, but compilations and imports, which prices of their own have
 --   own_ns, and below_ns2 and above_ns2, the squared distances to the ends of its interval
 --   readings     of the stacks that the time is estimated from
@@ -10,7 +11,7 @@ WITH _line AS (
   GROUP BY call_id
 ), _time AS (
   SELECT * FROM stack_time
-  WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND layer NOT IN ('gpu', 'wait')
+  WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND layer <> 'gpu' AND (layer <> 'wait' OR $waits)
     AND (operation IN (SELECT UNNEST($operations))
       OR (LEN($operations) = 0 AND NOT REGEXP_FULL_MATCH(operation, '(.*/)?(compilation|import)')))
 )

@@ -249,7 +249,7 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
     PyObject* result = call();
     const bool given = PyVectorcall_NARGS(flagged_count) > 1 || keywords != nullptr;
     if (event == Event::kOwnStep) {
-      own->Judge(before, track->policy_calls(), given, !has_environment, result);
+      own->Judge(before, track->policy_calls(), given, !has_own_environment, result);
     }
     return result;
   }
@@ -260,17 +260,25 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
 }
 
 template <Event event>
-constexpr bool is_message = event == Event::kMessageOut || event == Event::kMessageIn;
+constexpr bool sends =
+    event == Event::kMessageOut || event == Event::kTaskOut || event == Event::kTasks;
+template <Event event>
+constexpr bool takes =
+    event == Event::kMessageIn || event == Event::kTaskIn || event == Event::kTasks;
+template <Event event>
+constexpr bool is_message = sends<event> || takes<event>;
 
-// A method that sends a message to another process, or takes one from it.
+// A call that sends a message to another process, or takes one from it.
 template <Event event, class Call>
 PyObject* CallMessage(Call call) {
-  PyObject* result = nullptr;
+  constexpr bool is_task = event != Event::kMessageOut && event != Event::kMessageIn;
   const bool counts = BeginMessage();
-  const bool sends = counts && event == Event::kMessageOut;
-  if (!sends || own_exchange.Send(&own_track)) result = call();
+  PyObject* result = nullptr;
+  Exchange* exchange = is_task ? &own_tasks : &own_messages;
+  const bool goes_on = !counts || !sends<event> || exchange->Send(&own_track);
+  if (goes_on) result = call();
   EndMessage();
-  if (counts && event == Event::kMessageIn) own_exchange.Take(&own_track, result);
+  if (counts && takes<event>) exchange->Take(&own_track, result);
   return result;
 }
 

@@ -12,6 +12,9 @@ namespace rlscope::python {
   X(kOwnReset, "own reset")       /* the same */                                                 \
   X(kMessageOut, "message out")   /* to another process, which may step environments */          \
   X(kMessageIn, "message in")     /* from one */                                                 \
+  X(kTaskOut, "task out")         /* for a pool of processes */                                  \
+  X(kTaskIn, "task in")           /* its result */                                               \
+  X(kTasks, "tasks")              /* some, with their results */                                 \
   X(kMessagesEnd, "messages end") /* the process waits for the end of one */                     \
   X(kForward, "forward")                                                                         \
   X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                      \

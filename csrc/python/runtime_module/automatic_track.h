@@ -148,6 +148,7 @@
 namespace rlscope::python {
 
 struct CompiledSlot;
+class Exchange;
 struct ModuleState;
 
 // The automatic track of one thread. Its methods are called by that thread only, with the GIL or
@@ -169,22 +170,22 @@ class Track {
   }
   // An S that lasts for messages to processes that step environments (exchange.h), and their
   // answers. Whatever is no message ends it.
-  bool EnterExchange() {
-    exchanges_ = true;
+  bool EnterExchange(const Exchange* exchange) {
+    exchange_ = exchange;
     return EnterSimulation(Py_None);
   }
   void LeaveExchange(PyObject* result) {
-    exchanges_ = false;
+    exchange_ = nullptr;
     LeaveSimulation(result);
   }
   void EndExchange() {
-    if (__builtin_expect(exchanges_, 0)) LeaveExchange(/*result=*/nullptr);
+    if (__builtin_expect(exchange_ != nullptr, 0)) LeaveExchange(/*result=*/nullptr);
   }
-  bool IsExchanging() const { return exchanges_; }
+  const Exchange* exchange() const { return exchange_; }
   // Whether a message may be a part of an exchange: nothing else is open.
   bool MayExchange() const {
-    return (backward_ | step_) == 0 && simulation_ == (exchanges_ ? 1 : 0) && !IsInsideCode() &&
-           !IsInsideForward();
+    return (backward_ | step_) == 0 && simulation_ == (exchange_ == nullptr ? 0 : 1) &&
+           !IsInsideCode() && !IsInsideForward();
   }
   void EnterForward(const Arguments& call) {
     if (!IsInsideForward()) {
@@ -539,14 +540,14 @@ class Track {
   const CompiledSlot* unawaited_ = nullptr;
   const CompiledSlot* after_update_ = nullptr;
   enum class Runs : uint8_t { kOther, kForward, kTraining, kChanges };
-  Runs compiled_is_ = Runs::kOther;  // of the C that is open
-  bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
-  bool library_trains_ = false;      // a U that counts is open
-  bool predicts_ = false;            // the prediction that is open is an F
-  bool writes_ = false;              // the V that is open is a generation, and counts
-  bool simulates_ = false;           // the thread has had an S
-  bool exchanges_ = false;           // the S that is open is an exchange of messages
-  bool has_acted_ = false;           // and another one
+  Runs compiled_is_ = Runs::kOther;     // of the C that is open
+  bool waits_in_forward_ = false;       // a call that waits for a result runs as an F
+  bool library_trains_ = false;         // a U that counts is open
+  bool predicts_ = false;               // the prediction that is open is an F
+  bool writes_ = false;                 // the V that is open is a generation, and counts
+  bool simulates_ = false;              // the thread has had an S
+  const Exchange* exchange_ = nullptr;  // of messages, that is the S that is open
+  bool has_acted_ = false;              // and another one
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;

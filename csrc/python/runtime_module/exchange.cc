@@ -7,17 +7,9 @@ namespace rlscope::python {
 
 namespace {
 
-// The process image of which a thread was found to exchange, plus one; 0: none was.
-uint64_t exchanging = 0;
 __thread uint32_t open_messages = 0;
 
 uint32_t ImageOfProcess() { return __atomic_load_n(&rlscope_process.generation, __ATOMIC_RELAXED); }
-
-// Whether the process has environments of its own.
-bool HasOwnEnvironment() {
-  return has_environment &&
-         __atomic_load_n(&exchanging, __ATOMIC_RELAXED) != ImageOfProcess() + 1ull;
-}
 
 bool AreEqual(const PolicyCalls& one, const PolicyCalls& other) {
   return one.forwards == other.forwards && one.updates == other.updates;
@@ -25,7 +17,8 @@ bool AreEqual(const PolicyCalls& one, const PolicyCalls& other) {
 
 }  // namespace
 
-__thread Exchange own_exchange;
+__thread Exchange own_messages(/*is_of_tasks=*/false);
+__thread Exchange own_tasks(/*is_of_tasks=*/true);
 
 bool BeginMessage() { return open_messages++ == 0; }
 void EndMessage() { --open_messages; }
@@ -34,32 +27,34 @@ void EndMessage() { --open_messages; }
 bool Exchange::Renew() {
   const uint32_t image = ImageOfProcess();
   if (generation_ == image) return false;
-  *this = Exchange();
+  *this = Exchange(is_of_tasks_);
   generation_ = image;
   return true;
 }
 
 bool Exchange::Send(Track* track) {
-  if (Renew()) track->EndExchange();
+  if (Renew() && track->exchange() == this) track->EndExchange();
   if (!track->MayExchange()) return true;
-  if (track->IsExchanging()) return ++sent_, true;
+  if (track->exchange() != nullptr) {
+    sent_ += track->exchange() == this;
+    return true;
+  }
   if (exchanges_ < kEnough) {
-    if (HasOwnEnvironment()) return true;
+    if (has_own_environment) return true;
     Judge(track->policy_calls());
     if (exchanges_ < kEnough) return true;
-    __atomic_store_n(&exchanging, ImageOfProcess() + 1ull, __ATOMIC_RELAXED);
     TellExchanges();
   }
   sent_ = 1;
   taken_ = 0;
-  return !track->EnterExchange();
+  return !track->EnterExchange(this);
 }
 
 // A message is sent. If the policy was called since the last answer, and did not learn, it has seen
 // that.
 void Exchange::Judge(const PolicyCalls& calls) {
-  if (is_answered_ && calls.forwards != answered_at_.forwards) {
-    exchanges_ += calls.updates == answered_at_.updates;
+  if (is_answered_ && (is_of_tasks_ || calls.forwards != answered_at_.forwards)) {
+    exchanges_ += is_of_tasks_ || calls.updates == answered_at_.updates;
     is_answered_ = false;
   }
   has_sent_ = true;
@@ -68,14 +63,14 @@ void Exchange::Judge(const PolicyCalls& calls) {
 
 // What comes before anything was sent is no answer, as a batch of experience is none.
 void Exchange::Take(Track* track, PyObject* message) {
-  if (Renew()) track->EndExchange();
+  if (Renew() && track->exchange() == this) track->EndExchange();
   if (message == nullptr || !track->MayExchange()) return;
-  if (track->IsExchanging()) {
-    if (++taken_ == sent_) track->LeaveExchange(message);
+  if (track->exchange() != nullptr) {
+    if (track->exchange() == this && ++taken_ == sent_) track->LeaveExchange(message);
     return;
   }
   const PolicyCalls calls = track->policy_calls();
-  has_sent_ = has_sent_ && AreEqual(calls, sent_at_);
+  has_sent_ = has_sent_ && (is_of_tasks_ || AreEqual(calls, sent_at_));
   is_answered_ = has_sent_;
   answered_at_ = calls;
 }

@@ -4,7 +4,9 @@
 //            |--- exchange ---|            |--- exchange ---|
 //
 // Three exchanges with a forward before each, and no update between them, show that the answers are
-// what the thread's policy reads next. A process that has environments of its own is not asked.
+// what the thread's policy reads next. Tasks for a pool, and their results, are such messages, too.
+// They need no forward: where a program has them done three times, they are its episodes. A process
+// that has environments of its own is not asked.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_EXCHANGE_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_EXCHANGE_H_
 
@@ -20,7 +22,9 @@ class Track;
 
 class Exchange {
  public:
-  // A message is on its way. False: the program ends here, with an exception set.
+  explicit constexpr Exchange(bool is_of_tasks) : is_of_tasks_(is_of_tasks) {}
+
+  // A message is on its way, or a task. False: the program ends here, with an exception set.
   bool Send(Track* track);
   // One has come; null: the call raised.
   void Take(Track* track, PyObject* message);
@@ -31,6 +35,7 @@ class Exchange {
   void Judge(const PolicyCalls& calls);
   bool Renew();
 
+  bool is_of_tasks_;
   // Of the exchange that is open.
   uint32_t sent_ = 0;
   uint32_t taken_ = 0;
@@ -48,7 +53,9 @@ class Exchange {
 bool BeginMessage();
 void EndMessage();
 
-extern __thread Exchange own_exchange;
+// Those of the calling thread.
+extern __thread Exchange own_messages;
+extern __thread Exchange own_tasks;
 
 }  // namespace rlscope::python
 

@@ -9,7 +9,8 @@
 
 namespace rlscope::python {
 
-extern bool has_environment;  // of the process, which has stepped or reset one
+extern bool has_environment;      // of the process, which has stepped or reset one
+extern bool has_own_environment;  // not in another process (exchange.h)
 
 // How often a thread called modules and compiled functions, and how often it learned.
 struct PolicyCalls {

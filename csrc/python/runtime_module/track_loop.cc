@@ -19,6 +19,7 @@ uint64_t explicit_in = 0;
 uint64_t optimizer_steps = 0;
 uint64_t outermost_forwards = 0;
 bool has_environment = false;
+bool has_own_environment = false;
 
 // ---- what every event does ----------------------------------------------------------------------
 
@@ -78,6 +79,7 @@ bool Track::BeginSimulation(const PyObject* environment) {
   generated_ = updated_ = fed_ = false;
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
+  has_own_environment |= exchange_ == nullptr;
   const uint32_t waits = draws || (acts && IsInLoop()) ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool counts = evaluates_ == nullptr && !update_iterations.GoOn();
