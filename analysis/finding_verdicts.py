@@ -71,6 +71,8 @@ _LEADING_SAVING = 0.03
 # How often an operation is entered, and how much longer one entry is, to call it an outlier.
 _ENOUGH_ENTRIES = 10
 _OUTLIER = 20
+# How much longer it is than the longest of the others.
+_ALONE = 2
 # Share of the loop in which it waits for what a thread holds, and how long such a wait is at least
 # where the thread computes in Python. The interpreter asks it to give way after 5 ms.
 _WAITING_LOOP = 0.05
@@ -265,7 +267,9 @@ def is_outlier(row: Row) -> bool:
     """Whether the longest entry into an operation is unlike all others, from a row of the rule
     `outlier_call`."""
     enough = row["entries"] >= _ENOUGH_ENTRIES
-    return bool(enough and row["longest_ns"] > _OUTLIER * max(row["median_ns"], 1))
+    # Where others are nearly as long, as resets among steps are, it comes again.
+    is_alone = row["longest_ns"] > _ALONE * row["second_ns"]
+    return bool(enough and is_alone and row["longest_ns"] > _OUTLIER * max(row["median_ns"], 1))
 
 
 def is_conversion_frequent(calls: int, iterations: int) -> bool:

@@ -30,16 +30,19 @@ def of_calls(
     in_groups: Sequence[str] = (),
     with_lines: bool = False,
     where: Callable[[Source, int], bool] | None = None,
+    waits: bool = False,
 ) -> Rule:
-    """`functions`, `where`: those of `of_functions`. `title` has the share of the loop put behind
-    it, and `what` says in which functions readings lie. `part`: what the fix wins of their time.
-    `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the fix
-    also wins what Python itself does in the lines that call them."""
+    """`functions`, `where`, `waits`: those of `of_functions`. `title` has the share of the loop put
+    behind it, and `what` says in which functions readings lie. `part`: what the fix wins of their
+    time. `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the
+    fix also wins what Python itself does in the lines that call them."""
 
     def find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         pid = loop.process_id
         operations = [path for group in in_groups for path in groups.paths_in(trace, pid, group)]
-        found = of_functions(trace, loop, functions, operations if in_groups else None, where)
+        found = of_functions(
+            trace, loop, functions, operations if in_groups else None, where, waits=waits
+        )
         if found is None:
             return
         time = found.time

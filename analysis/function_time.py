@@ -83,11 +83,16 @@ def of_functions(
 
 
 def time_of_functions(
-    trace: Trace, loop: Loop, functions: Sequence[str], places: Container[tuple[str, int]]
+    trace: Trace,
+    loop: Loop,
+    functions: Sequence[str],
+    places: Container[tuple[str, int]],
+    *,
+    waits: bool = False,
 ) -> Price:
     """Time in calls of functions, as `of_functions` takes them, to which some lines led."""
     asked = {"process_id": loop.process_id, "functions": list(functions)}
-    asked |= {"operations": [], "waits": False}
+    asked |= {"operations": [], "waits": waits}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     return estimate_of([row for row in rows if (row["file"], row["line"]) in places])
 

@@ -22,6 +22,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_REDUCTIONS = frozenset(("all", "any", "max", "min", "sum"))
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -189,13 +190,15 @@ class Source:
         return False
 
     def computes(self, line: int) -> bool:
-        """Whether a statement in a line does arithmetic. One that makes an object of a class does
-        that, and its arguments are nothing beside."""
+        """Whether a statement in a line does arithmetic, or sums or compares what a comprehension
+        gives. One that makes an object of a class does that, and its arguments are nothing
+        beside."""
         nodes = [*self.around(line)]
         if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
             return False
         return any(
-            isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC)
+            (isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _ARITHMETIC))
+            or (isinstance(node, ast.Call) and _reduces(node))
             for node in nodes
         )
 
@@ -315,6 +318,15 @@ def _made_by(value: ast.expr) -> ast.Call | None:
             value = value.func.value
         else:
             return value
+
+
+def _reduces(call: ast.Call) -> bool:
+    """Whether a call makes one value of what a comprehension gives: sum(x.cost for x in xs)."""
+    return (
+        isinstance(call.func, ast.Name)
+        and call.func.id in _REDUCTIONS
+        and any(isinstance(each, _COMPREHENSIONS) for each in call.args)
+    )
 
 
 def _only_calls(node: ast.stmt, names: Container[str]) -> bool:

@@ -110,6 +110,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
         "garbage_collection": "rlscope.analysis.findings.garbage_collection:RULE",
         "logging_calls": "rlscope.analysis.findings.logging_calls:RULE",
+        "machine_readings": "rlscope.analysis.findings.machine_readings:RULE",
         "many_threads": "rlscope.analysis.findings.many_threads:RULE",
         "needless_gradients": "rlscope.analysis.findings.needless_gradients:RULE",
         "nested_lists": "rlscope.analysis.findings.nested_lists:RULE",

@@ -10,7 +10,8 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import written_beside
+from rlscope.analysis.findings import machine_readings
+from rlscope.analysis.function_time import of_functions, written_beside
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id, "kind": "disk", "reason": "disk"}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
         if not finding_verdicts.are_readings_enough(row["count"]):
+            continue
+        # The kernel tells of the machine by files, too.
+        asks = of_functions(trace, loop, machine_readings.CALLS, waits=True)
+        if asks is not None and (row["file"], row["line"]) in asks.places:
             continue
         wait_ns = row["wait_ns"]
         reads = _READS.fullmatch(row["function"]) is not None

@@ -35,10 +35,10 @@ _READS = frozenset("close open read read_bytes read_text readline readlines seek
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    found = of_functions(trace, loop, (*_FILES, *_TEXTS))
+    found = of_functions(trace, loop, (*_FILES, *_TEXTS), waits=True)
     if found is None:
         return
-    files = of_functions(trace, loop, _FILES)
+    files = of_functions(trace, loop, _FILES, waits=True)
     places = files.places if files is not None else frozenset()
     places |= {place for place in found.places if _opens(trace, *place)}
     if not places:
@@ -47,7 +47,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         found = files
     if found is None:
         return
-    time = time_of_functions(trace, loop, (*_FILES, *_TEXTS), places)
+    time = time_of_functions(trace, loop, (*_FILES, *_TEXTS), places, waits=True)
     place = found.file, found.line
     time = time.plus(calls_beside(trace, loop, place, _READS, but=places))
     yield Finding(

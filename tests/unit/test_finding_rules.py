@@ -344,6 +344,11 @@ def test_entries_that_differ_little_or_are_few(usual):
     assert found("outlier_call", entries(*usual)) == []
 
 
+def test_what_comes_again_is_not_paid_once():
+    """As the resets of an environment among its steps."""
+    assert found("outlier_call", entries(*[10 * MS] * 19, 2 * SECOND, 10 * MS, 1500 * MS)) == []
+
+
 def test_what_a_library_compiled():
     row = {"process_id": 0, "compiler": "Numba", "count": 1, "file": FILE}
     rows = trace(

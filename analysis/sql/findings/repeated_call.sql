@@ -1,6 +1,7 @@
 -- Native calls of frameworks in operations ($operations) of a process ($process_id), the longest first.
 --   calls, entries   of the function, and of the operation. What takes less than a quarter of one of the
---                    next eight in a row made ready for it, as conversions of an observation do: one entry
+--                    next eight in a row made ready for it, as conversions of an observation do: one entry.
+--                    One that takes longer than three quarters of all do is as long as those
 --   duration_ns      of the calls
 --   operation_ns     of the operation in the training loop
 --   passes           how often the operation calls networks: as the function's part of its calls in all
@@ -10,10 +11,13 @@ WITH _change AS (
     path IS DISTINCT FROM LAG(path) OVER (PARTITION BY thread_id ORDER BY start_ns) AS is_first
   FROM operation_instance JOIN operation USING (operation_id)
   WHERE process_id = $process_id
+), _usual AS (
+  SELECT operation, QUANTILE_CONT(self_ns, 0.75) AS usual_ns FROM _change GROUP BY operation
 ), _row AS (
-  SELECT *, COUNT_IF(is_first) OVER (PARTITION BY thread_id ORDER BY start_ns) AS run FROM _change
+  SELECT _change.*, usual_ns, COUNT_IF(is_first) OVER (PARTITION BY thread_id ORDER BY start_ns) AS run
+  FROM _change JOIN _usual USING (operation)
 ), _instance AS (
-  SELECT operation, COALESCE(4 * self_ns < MAX(self_ns) OVER (
+  SELECT operation, COALESCE(4 * self_ns < MAX(LEAST(self_ns, usual_ns)) OVER (
     PARTITION BY thread_id, run ORDER BY start_ns ROWS BETWEEN 1 FOLLOWING AND 8 FOLLOWING
   ), FALSE) AS makes_ready
   FROM _row
