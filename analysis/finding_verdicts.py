@@ -26,6 +26,7 @@ _MOST_EVALUATION = 0.8
 _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
 _UNMENDED_LINE = 0.2
+_UNMENDED_BESIDE = 0.12
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
@@ -152,6 +153,11 @@ def is_state_named(state_ns: int, loop_ns: int) -> bool:
 def is_line_unmended(own_low_ns: float, loop_ns: int) -> bool:
     """Whether a line surely takes so much that it is named without advice."""
     return own_low_ns >= _UNMENDED_LINE * loop_ns
+
+
+def is_line_larger(own_low_ns: float, loop_ns: int, saving_ns: float) -> bool:
+    """The same beside a finding, which wins less."""
+    return own_low_ns >= max(_UNMENDED_BESIDE * loop_ns, saving_ns)
 
 
 def are_readings_enough(readings: int) -> bool:

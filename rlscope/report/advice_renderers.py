@@ -29,6 +29,7 @@ def text(trace: Trace, *, width: int | None = None, unicode: bool | None = None)
     found = answer.read(trace)
     columns = screen.width_of(width)
     said = [_answer(found), headline.first_sentence(trace)]
+    said += [f"! {each}" for each in headline.busy(trace)]
     lines = screen.wrapped([each for each in said if each], columns)
     for each in found.findings:
         lines += ["", *_block(each, columns)]
@@ -66,7 +67,7 @@ def markdown(trace: Trace) -> str:
     found = answer.read(trace)
     said = _answer(found)
     parts = [f"**{markup.markdown(said)}**"] if said else []
-    parts.append(markup.markdown(headline.first_sentence(trace)))
+    parts += map(markup.markdown, [headline.first_sentence(trace), *headline.busy(trace)])
     for each in found.findings:
         parts += _section(each)
     parts += [markup.markdown(each) for each in (found.rest, *found.failures) if each]

@@ -99,7 +99,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     first = next((row for row in rows if row["rank"] is not None), None)
     is_first = first is not None and finding_verdicts.is_finding_leading(first, found.loop.loop_ns)
     return Answer(
-        sentence=_leading(first, names)
+        sentence=_leading(first, names) + _beside(trace, found.loop, first, rows)
         if first is not None and is_first
         else _nothing(trace, found.loop, first, rows),
         is_first=is_first,
@@ -126,6 +126,24 @@ def _leading(first: Row, names: source_names.Names) -> str:
     return f"{title}{where}. Mending it is worth {_price(first)}."
 
 
+def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> str:
+    """A line in which Python takes more than the first finding wins, if no finding is of it."""
+    found = {(row["file"], row["line"]) for row in findings}
+    hottest = lines.operation_lines(trace, process_id=loop.process_id, layers=("python",))[:1]
+    for row in hottest:
+        if (row["file"], row["line"]) in found:
+            return ""
+        if finding_verdicts.is_line_larger(row["own_low_ns"], loop.loop_ns, first["saving_ns"]):
+            return _unknown_cause(row, loop.loop_ns)
+    return ""
+
+
+def _unknown_cause(row: Row, loop_ns: int) -> str:
+    share = units.share(row["own_ns"], loop_ns)
+    place = _place(row, source_names.short([row["file"]]))
+    return f" One line takes {share} ({place}), and no rule knows how to mend it."
+
+
 def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
@@ -148,9 +166,7 @@ def _unmended(trace: Trace, findings: Sequence[Row]) -> str:
         if (row["file"], row["line"]) in found:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
-            share = units.share(row["own_ns"], row["loop_ns"])
-            place = _place(row, source_names.short([row["file"]]))
-            return f" One line takes {share} ({place}), and no rule knows how to mend it."
+            return _unknown_cause(row, row["loop_ns"])
     return ""
 
 

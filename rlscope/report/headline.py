@@ -179,7 +179,7 @@ def read(trace: Trace) -> Headline:
         run=_run_line(known.run, known.facts),
         sentence=_first_sentence(trace, known),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
-        busy=[*_busy(trace)],
+        busy=[*busy(trace)],
         details=[
             *_spoiling(trace, known),
             *_in_loop(trace, known),
@@ -190,7 +190,8 @@ def read(trace: Trace) -> Headline:
     )
 
 
-def _busy(trace: Trace) -> Iterator[str]:
+def busy(trace: Trace) -> Iterator[str]:
+    """Who lacked CPUs, and who had them: all times are longer for that, and waits above all."""
     yield from run_sentences.crowd(machine.machine_share(trace).to_dicts())
     yield from run_sentences.cpu_lack(threads.cpu_lack(trace).to_dicts())
 
