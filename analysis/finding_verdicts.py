@@ -155,6 +155,11 @@ def is_line_unmended(own_low_ns: float, loop_ns: int) -> bool:
     return own_low_ns >= _UNMENDED_LINE * loop_ns
 
 
+def is_line_noticed(own_ns: float, loop_ns: int) -> bool:
+    """Whether a line takes so much that twenty of them would be a finding."""
+    return own_ns >= NOTABLE_SAVING / 20 * loop_ns
+
+
 def is_line_larger(own_low_ns: float, loop_ns: int, saving_ns: float) -> bool:
     """The same beside a finding, which wins less."""
     return own_low_ns >= max(_UNMENDED_BESIDE * loop_ns, saving_ns)

@@ -84,6 +84,8 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]
     """Rows of lines that are in one loop, in one operation."""
     found: dict[tuple[str, OwnLoop, str], list[Row]] = {}
     for row in rows:
+        if not finding_verdicts.is_line_noticed(row["own_ns"], loop.loop_ns):
+            continue  # the question who calls it takes some 10 ms
         # A comprehension is mostly over a few things, such as the heads of a network.
         if source_of(trace, row["file"]).is_in_comprehension(row["line"]):
             continue

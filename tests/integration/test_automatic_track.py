@@ -290,6 +290,10 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SBOHN(HHF)HS SW(N(A))S SW(N(A(S)))S SW(N(D))S SLN(D)S SLN(A)S SSW(N(D(S)))S"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
         program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
+        # Acting before the update, and after it again.
+        program("SN(F)XN(Q)FBOS N(F)XN(Q)FBOSSN(F)XN(Q)FBON(F)S N(F)XN(Q)FBOKS N(F)XFBOVS SFXFBOS"),
+        program("SFXUS FXFUS FXNFBOHHHHS FXDFBOAS FXFBO(S)S FXFBOS N(F)XTTTTTXTBOS KN(F)XN(QQ)FBS"),
+        program("SFBOSFXFBOS FXFXFBOS QXFXQBOS FXS FXFBOS FXAFBOS FXJFVFBS N(F)XFXFBOSFXBOSFBOFXS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]

@@ -62,7 +62,9 @@
 // module that had one since the operation opened makes what is open inference in the same way.
 //
 // Without any S in the process, an X names what is open once an F follows: inference, up to the X.
-// An F that may go on a text leaves it open.
+// An F that may go on a text leaves it open. The same holds in a thread that acts before it learns:
+// where an update was since the S before, it has stepped last right after that, with an action.
+// There the first X names F with gradients, too.
 //
 // Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
@@ -87,7 +89,7 @@
 // whatever lies between.
 //
 // The same holds for steps in a call of a function whose name says that it evaluates, after an
-// update, if no update lies in the call.
+// update, if no update lies in the call. Where a thread acts before it learns, an S may lie between.
 //
 // From an L to the next F is a K, which takes no other one's place. An L where something is open is
 // a part of that.
@@ -158,9 +160,10 @@ class Track {
   // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began after the last one that was wanted).
-  bool EnterSimulation(const PyObject* environment) {
+  // `acts`: it is given an action.
+  bool EnterSimulation(const PyObject* environment, bool acts) {
     ++calls_;
-    return simulation_++ == 0 && BeginSimulation(environment);
+    return simulation_++ == 0 && BeginSimulation(environment, acts);
   }
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
@@ -172,7 +175,7 @@ class Track {
   // answers. Whatever is no message ends it.
   bool EnterExchange(const Exchange* exchange) {
     exchange_ = exchange;
-    return EnterSimulation(Py_None);
+    return EnterSimulation(Py_None, /*acts=*/true);
   }
   void LeaveExchange(PyObject* result) {
     exchange_ = nullptr;
@@ -410,7 +413,8 @@ class Track {
     kMoreSteps,  // an O came; the same for further ones
   };
 
-  bool BeginSimulation(const PyObject* environment);
+  bool BeginSimulation(const PyObject* environment, bool given);
+  void NoteOrder(bool acts);
   void EndSimulation();
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);
@@ -482,7 +486,7 @@ class Track {
   bool FollowsNow();
   bool IsNewIteration();
   bool NoteUpdateOf(const PyObject* optimizer);
-  trace::AutoStretch NoteCall(const void* environment);
+  trace::AutoStretch NoteCall(const void* environment, bool is_fed);
   trace::AutoStretch EndCall(bool evaluates);
   bool IsInLoop() const;
   void Forget();
@@ -571,11 +575,14 @@ class Track {
   bool generated_ = false;     // since the last S and O
   uint64_t changes_ = 0;       // H since the operation was decided
   bool updated_ = false;       // a backward was, since the last S
+  bool acts_first_ = false;    // an S came right after an update: its F was before that
+  bool acted_ = false;         // an X has named F, since the last S
   // No F was between the last update's S and its B; before the first one, F had gradients before S.
   bool learns_as_acted_ = false;
   bool has_learned_ = false;      // a B after an S told
   bool prepares_ = false;         // so what runs since the last S, as a tail, is a B's if one comes
   bool fed_ = false;              // an update was, since the last S, by whatever means
+  bool was_fed_ = false;          // one was before that
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

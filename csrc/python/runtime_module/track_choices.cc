@@ -52,7 +52,7 @@ void Track::BeginMaking() {
 // What follows an X is a part of what is open only if something more of that comes.
 void Track::EndOutput() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0 || drawn_ || !FollowsNow()) return;
-  if (has_gradients_) return;
+  if (has_gradients_ && (!acts_first_ || acted_)) return;
   if (block_ != nullptr) {
     has_output_ |= block_has_forward_;
   } else if (expects_ == Expects::kName) {

@@ -55,28 +55,41 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 // A step that may begin or end a call of a function that evaluates: the thread's first one, one
 // after an update, or in such a call. Gives what a resolve has to say of the stretch. If no update
 // came before the call, one has to come next.
-trace::AutoStretch Track::NoteCall(const void* environment) {
+trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   if (evaluates_ != nullptr) {
     return evaluates_->IsRunning() ? kAutoStretchKeeps : EndCall(evaluations_.is_sure());
   }
   const uint64_t place = PlaceOfThread();
   if (place == trains_at_) return kAutoStretchKeeps;
   evaluates_ = FindEvaluatingFunction();
-  if (evaluates_ != nullptr) return evaluations_.BeginCall(environment, /*is_sure=*/fed_);
+  if (evaluates_ != nullptr) return evaluations_.BeginCall(environment, /*is_sure=*/is_fed);
   trains_at_ = place;
   return kAutoStretchKeeps;
 }
 
-bool Track::BeginSimulation(const PyObject* environment) {
+// An update was since the last S. What acts is called before it, or after.
+inline void Track::NoteOrder(bool acts) {
+  if (!ExpectsStep()) {
+    acts_first_ = false;
+  } else if (acts) {
+    acts_first_ = true;
+  }
+}
+
+bool Track::BeginSimulation(const PyObject* environment, bool given) {
   if (backward_ != 0 || IsInsideCode()) return false;
+  if (fed_) NoteOrder(given);
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
   const bool draws = drawn_ && !is_batch_ && has_acted_ && IsInLoop();
   if (__builtin_expect(!has_learned_, 0) && expects_ == Expects::kName) {
     learns_as_acted_ = has_gradients_;
   }
   uint32_t stretch = kAutoStretchKeeps;
-  if (fed_ || evaluates_ != nullptr || !simulates_) stretch = NoteCall(environment);
-  generated_ = updated_ = fed_ = false;
+  // What acts before it learns has an S more between its update and an evaluation.
+  const bool is_fed = fed_ || (acts_first_ && was_fed_);
+  if (is_fed || evaluates_ != nullptr || !simulates_) stretch = NoteCall(environment, is_fed);
+  was_fed_ = fed_;
+  generated_ = updated_ = fed_ = acted_ = false;
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
   has_own_environment |= exchange_ == nullptr;
@@ -143,7 +156,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
     const PyObject* input = FirstInput(call);
     is_unproven_ = input == nullptr || !observation_.IsConverted(input);
   }
-  if (__builtin_expect(has_output_, 0) && !has_environment) NameChosen();
+  if (__builtin_expect(has_output_, 0) && (!has_environment || acts_first_)) NameChosen();
   const void* module = ModuleOf(call);
   if (!on && __builtin_expect(!has_environment, 0) && ForwardModules::IsNew(module)) {
     ForwardModules::NoteInput(module, IsGivenTexts(call));
@@ -156,7 +169,8 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
 // A forward begins, after what another one returned was converted.
 __attribute__((noinline)) void Track::NameChosen() {
   const bool is_part = block_ != nullptr && block_has_forward_;
-  if (expects_ != Expects::kName || step_ != 0 || is_part || run_.MayGoOn()) return;
+  if (expects_ != Expects::kName || step_ != 0 || is_part) return;
+  if (!acts_first_ && run_.MayGoOn()) return;
   const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
   uint32_t resolve = NameAll(kAutoInference, waits, waits, kAutoNothing);
   if (block_ != nullptr) resolve = WithAutoFate(resolve, kAutoBlock, kAutoBlock);
@@ -164,6 +178,7 @@ __attribute__((noinline)) void Track::NameChosen() {
   before_block_ = kAutoNothing;
   expects_ = Expects::kNothing;
   has_output_ = false;
+  acted_ = true;
 }
 
 // A forward begins, of a module that had one in the operation that is open.

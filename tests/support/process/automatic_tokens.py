@@ -341,12 +341,33 @@ class Tokens:
         behind = next((each.kind for each in last if each.kind != "F"), "")
         if not last or last[0].kind != "F" or behind == "D":
             return
-        if any(each.learning for each in takewhile(lambda each: each.kind == "F", last)):
+        learns = any(each.learning for each in takewhile(lambda each: each.kind == "F", last))
+        if learns and not self._acts_now():
             return
         if self._block() is None:
             self.found.append(Token("X", self._time, self._time))
         elif last[0].end < 0:
             last[0].has_output = True
+
+    def _acts_now(self) -> bool:
+        """Whether the thread acts before it learns, and no X has named a forward since its last S."""
+        acts_first = acted = fed = is_direct = has_output = has_backward = False
+        for token in self.found:
+            if token.kind == "S":
+                acts_first = is_direct if fed else acts_first
+                acted = fed = is_direct = has_output = False
+            elif token.kind in "BO":
+                is_direct |= token.kind == "B" or has_backward
+                fed, has_output = True, False
+            elif token.kind == "X":
+                has_output = True
+            else:
+                acted |= token.kind == "F" and has_output and acts_first and not token.in_step
+                is_direct = False
+                if token.kind in "FT":
+                    has_output = token.has_output
+            has_backward = token.kind == "F" and token.has_backward
+        return acts_first and not acted
 
     def _key(self, start: int) -> Token | None:
         """An L, where nothing is open that it is a part of."""
