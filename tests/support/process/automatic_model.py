@@ -103,7 +103,7 @@ class _Reading:
         self.trains = False
         self.generated = False  # since the last S and O
         self.updated = False  # since the last S
-        # An update was since the last S, and nothing has followed it; an S came then, with an action.
+        # An update was since the last S, and nothing has followed it. An S came then.
         self.fed = self.is_direct = self.acts_first = False
         # No forward was between the last update's S and its B; before the first one, those that
         # acted had gradients.

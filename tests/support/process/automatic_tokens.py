@@ -350,7 +350,7 @@ class Tokens:
             last[0].has_output = True
 
     def _acts_now(self) -> bool:
-        """Whether the thread acts before it learns, and no X has named a forward since its last S."""
+        """Whether the thread acts before it learns, and no X named a forward since its last S."""
         acts_first = acted = fed = is_direct = has_output = has_backward = False
         for token in self.found:
             if token.kind == "S":
