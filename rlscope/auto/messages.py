@@ -3,6 +3,7 @@
 What the messages of a thread are decides (csrc/python/runtime_module/exchange.h).
 """
 
+from threading import Thread
 from types import ModuleType
 
 from rlscope.auto.calls import watch_method
@@ -48,6 +49,7 @@ def watch_joblib(module: ModuleType) -> None:
 
 
 def watch_processes(module: ModuleType) -> None:
-    """multiprocessing.process: who waits for the end of a process expects no answer."""
+    """multiprocessing.process: who waits for the end of a process or a thread expects no answer."""
     for name in ("join", "terminate", "kill"):
         watch_method("messages end", module.BaseProcess, name)
+    watch_method("messages end", Thread, "join")
