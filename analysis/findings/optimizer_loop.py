@@ -10,6 +10,7 @@ from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import FunctionTime, of_functions
+from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -42,6 +43,9 @@ def _finding(trace: Trace, loop: Loop, optimizer: str, found: FunctionTime) -> F
     fix = "fused=True to the optimizer"
     if optimizer not in _WITH_MOMENTS and optimizer != "sgd":
         fix = "foreach=True to the optimizer, which has no fused"
+    if source_of(trace, found.file).calls_any(found.line, ("learn",)):
+        given = fix.partition(" ")[0]
+        fix += f", by policy_kwargs=dict(optimizer_kwargs=dict({given})) in Stable-Baselines3"
     return Finding(
         title="the optimizer updates one parameter after the other, for "
         f"{share(found.time.saving_ns, loop.loop_ns)} of the loop",

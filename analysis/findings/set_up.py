@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlscope.amounts import duration
-from rlscope.analysis import lines, statement
+from rlscope.amounts import duration, plural
+from rlscope.analysis import lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 
@@ -25,17 +25,39 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "stage": "start-up",
     }
     for row in lines.operation_lines(trace, **asked)[:1]:
+        imports = _imports_of_children(trace, loop, asked, row)
         yield Finding(
             title=f"one line takes {duration(row['own_ns'])} before the loop begins",
             evidence=f"Its 95 % interval is {duration(row['own_low_ns'])} to "
-            f"{duration(row['own_high_ns'])}.",
+            f"{duration(row['own_high_ns'])}.{imports}",
             evidence_sql=statement.shown("operation_line", **asked),
-            fix="Prepare less, keep the result for later runs, or make the line cheaper.",
+            fix="Import that before you start the processes, which have it then if they are forks."
+            if imports
+            else "Prepare less, keep the result for later runs, or make the line cheaper.",
             no_effect="No effect on a longer run, which pays it once, too.",
             once_ns=max(row["own_low_ns"], 0),
             file=row["file"],
             line=row["line"],
         )
+
+
+def _imports_of_children(
+    trace: Trace, loop: Loop, asked: dict[str, Any], row: dict[str, Any]
+) -> str:
+    """What processes import that a line waits for; "" the line does something else."""
+    waits = lines.operation_lines(trace, **{**asked, "layers": ["wait"]})
+    place = row["file"], row["line"]
+    waited_ns = sum(each["own_ns"] for each in waits if (each["file"], each["line"]) == place)
+    of_children = statement.run(
+        trace, "findings/child_import", process_id=loop.process_id
+    ).to_dicts()
+    for each in of_children:
+        if verdicts.is_most(min(waited_ns, each["each_ns"]), row["own_ns"]):
+            return (
+                f" It waits for {plural(each['children'], 'process')}, each of which imports for "
+                f"{duration(each['each_ns'])}, {each['module']} most of it."
+            )
+    return ""
 
 
 RULE = Rule(_find)

@@ -82,11 +82,27 @@ def found(owner: "type | None") -> None:
 
 def is_transition(result: object) -> bool:
     """Whether a step returned what Gym's do: what it observed, then a reward or an array of them,
-    then whether the episode is over, of each environment. At most two things more may follow."""
-    if not isinstance(result, tuple) or not 3 <= len(result) <= 5:
+    then whether the episode is over, of each environment. At most two things more may follow.
+    Textbooks leave one of the first three out: what is observed, or whether it is over."""
+    if not isinstance(result, tuple) or not 2 <= len(result) <= 5:
         return False
+    if len(result) == 2:
+        first, last = result
+        if _is_number(first):
+            return _kind(last) == _TRUTH
+        observed = isinstance(first, (list, tuple)) or type(first).__module__ == "numpy"
+        return observed and _is_number(last)
     rewards, ends = (_kind(each) for each in result[1:3])
     return rewards in _NUMBERS and ends == _TRUTH
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, (list, tuple)) and _kind(value) in _NUMBERS and not _items(value)
+
+
+def _items(value: object) -> int:
+    """Dimensions of an array of NumPy; a number has none."""
+    return int(getattr(value, "ndim", 0)) if type(value).__module__ == "numpy" else 0
 
 
 def _kind(value: object) -> str:

@@ -390,3 +390,18 @@ def test_a_line_before_the_loop():
     )
     (finding,) = found("set_up", rows)
     assert (finding.line, finding.once_ns) == (92, 9 * SECOND)
+
+
+@pytest.mark.parametrize(("layer", "is_import"), [("wait", True), ("python", False)])
+def test_a_line_that_waits_for_imports_of_children(layer, is_import):
+    """As for the first answer of workers that import what their environments need."""
+    module = {"imported_by": None, "module": "seaborn", "total_ns": 9 * SECOND}
+    rows = trace(
+        source_line=[line(92, 10 * SECOND, stage="start-up", layer=layer)],
+        process=[process(0, 0, 40 * SECOND, host_id=0)]
+        + [process(n, 0, 40 * SECOND, parent_process_id=0) for n in (1, 2)],
+        **{"import": [{"process_id": n, "self_ns": 8 * SECOND, **module} for n in (1, 2)]},
+    )
+    (finding,) = found("set_up", rows)
+    assert ("2 processes" in finding.evidence and "seaborn" in finding.evidence) == is_import
+    assert finding.fix.startswith("Import that before") == is_import

@@ -489,3 +489,13 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
     if is_found:
         assert findings[0].price is not None
         assert findings[0].price.saving_ns == pytest.approx(1.3 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_library"), [("model.learn(9)\n", True), ("opt.step()\n", False)]
+)
+def test_where_a_library_makes_the_optimizer_the_fix_says_how_to_reach_it(text, is_library):
+    inside = ((f"{TORCH}/optim/adam.py", "_single_tensor_adam"),)
+    trace = loop_rows(Time("update", "framework", 2 * SECOND, 1, inside), text=text)
+    (finding,) = found(rule("optimizer_loop"), trace)
+    assert ("policy_kwargs" in finding.fix) == is_library
