@@ -40,10 +40,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _switch(trace: Trace, files: set[str]) -> tuple[str, int] | None:
     """The line that turns it on."""
-    lines = (
-        (file, source_of(trace, file).call_of(name)) for file in sorted(files) for name in _SWITCHES
-    )
-    return next(((file, line) for file, line in lines if line is not None), None)
+    for file in sorted(files):
+        source = source_of(trace, file)
+        for name in _SWITCHES:
+            line = source.call_of(name)
+            if line is not None and source.number_given(name) != 0:  # False turns it off
+                return file, line
+    return None
 
 
 RULE = Rule(_find)

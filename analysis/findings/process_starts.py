@@ -27,9 +27,11 @@ _STATEMENT = "findings/process_start"
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, _STARTS, waits=True)
+    if found is None:
+        return
     asked = {"process_id": loop.process_id}
     ((started,),) = statement.run(trace, _STATEMENT, **asked)
-    if found is None or not finding_verdicts.are_started_again(started, loop.iterations):
+    if not finding_verdicts.are_started_again(started, loop.iterations):
         return
     yield Finding(
         title=f"starting processes takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",
@@ -39,7 +41,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Start the processes, or the pool, once before the loop, and give them work by "
         "messages.",
         no_effect="No effect where each process must begin with the state that the loop has then.",
-        price=found.time.part(0.9, 1.3, 2.0),
+        price=found.time.part(0.85, 1.15, 2.0),
         operation=found.operation,
         file=found.file,
         line=found.line,

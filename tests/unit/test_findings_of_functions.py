@@ -106,7 +106,8 @@ def test_the_line_that_led_to_the_function_is_named(name, operation, function):
     price = finding.price
     assert price is not None
     part = PARTS.get(function[1], 0.85)
-    assert part * 4 * SECOND <= price.saving_ns <= 4 * SECOND
+    most = 1.15 if name == "table_rows" else 1
+    assert part * 4 * SECOND <= price.saving_ns <= most * 4 * SECOND
     assert 0 < price.low_ns < price.saving_ns <= price.high_ns
 
 
@@ -433,6 +434,7 @@ STACK = (
     [
         ("torch.autograd.set_detect_anomaly(True)\nnet(x)\n", 1),
         ("def f():\n    with torch.autograd.detect_anomaly():\n        net(x)\n", 2),
+        ("torch.autograd.set_detect_anomaly(False)\n", 7),
         ("", 7),  # another file turned it on
     ],
 )
@@ -488,7 +490,7 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
     assert [finding.line for finding in findings] == ([3] if is_found else [])
     if is_found:
         assert findings[0].price is not None
-        assert findings[0].price.saving_ns == pytest.approx(1.3 * 2 * SECOND)
+        assert findings[0].price.saving_ns == pytest.approx(1.15 * 2 * SECOND)
 
 
 @pytest.mark.parametrize(

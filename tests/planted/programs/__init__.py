@@ -82,6 +82,12 @@ PLANTED = {
     "idle_straggler": Plant("a straggler nobody waits for", (), ("--delay", "0.01")),
     "background_journal": Plant("fsync off the path", (), ("--buffered",)),
     "soft_dictionary": _held_out("Polyak by dictionaries", ("tensor_loop",), "--together"),
+    "watched_gradients": Plant("search for NaN left on", ("anomaly_detection",), ("--calm",)),
+    "full_normal": Plant("a matrix where none is needed", ("dense_normal",), ("--independent",)),
+    "told_scalars": Plant("logging each step", ("logging_calls",), ("--tell-every", "100")),
+    "copied_critics": Plant("targets by dictionaries", ("state_copies",), ("--in-place",)),
+    "priced_table": Plant("rows of a pandas table", ("table_rows",), ("--arrays",)),
+    "pools_of_one_round": Plant("a pool each round", ("process_starts",), ("--one-pool",)),
     "lambda_returns": _held_out("returns as a loop over tensors", ("tensor_loop",), "--array"),
     "flushed_log": _held_out("fsync in a log handler", ("disk_wait",), "--lazy"),
     "kept_memory": _held_out(
