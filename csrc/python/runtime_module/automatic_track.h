@@ -89,7 +89,8 @@
 // whatever lies between.
 //
 // The same holds for steps in a call of a function whose name says that it evaluates, after an
-// update, if no update lies in the call. Where a thread acts before it learns, an S may lie between.
+// update, if no update lies in the call. Where a thread acts before it learns, an S may lie
+// between.
 //
 // From an L to the next F is a K, which takes no other one's place. An L where something is open is
 // a part of that.
