@@ -33,7 +33,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=found.evidence_sql,
         fix="Use Independent(Normal(mean, deviation), 1), which computes the same.",
         no_effect="No effect where values depend on each other: then a matrix is needed.",
-        price=found.time.part(0.65, 0.95, 1.1),
+        price=found.time.part(0.45, 0.75, 1.0),
         file=place[0],
         line=place[1],
     )

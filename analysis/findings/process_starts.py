@@ -41,7 +41,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Start the processes, or the pool, once before the loop, and give them work by "
         "messages.",
         no_effect="No effect where each process must begin with the state that the loop has then.",
-        price=found.time.part(0.85, 1.15, 2.0),
+        price=found.time.part(0.85, 1.4, 2.0),
         operation=found.operation,
         file=found.file,
         line=found.line,

@@ -490,7 +490,7 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
     assert [finding.line for finding in findings] == ([3] if is_found else [])
     if is_found:
         assert findings[0].price is not None
-        assert findings[0].price.saving_ns == pytest.approx(1.15 * 2 * SECOND)
+        assert findings[0].price.saving_ns == pytest.approx(1.4 * 2 * SECOND)
 
 
 @pytest.mark.parametrize(
