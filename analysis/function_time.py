@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import finding_verdicts, statement
+from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
 
@@ -107,7 +107,7 @@ def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
 
 def made_ready(trace: Trace, loop: Loop, found: FunctionTime) -> Price:
     """Python's own time in the lines that led to calls: it makes what these are given."""
-    rows = statement.run(trace, "findings/element_loop", process_id=loop.process_id).to_dicts()
+    rows = lines.python_lines(trace, process_id=loop.process_id)
     return estimate_of([row for row in rows if (row["file"], row["line"]) in found.places])
 
 

@@ -102,6 +102,12 @@ def operation_lines(
     ).to_dicts()
 
 
+def python_lines(trace: Trace, *, process_id: int) -> list[dict[str, Any]]:
+    """file, line, operation, entries, own_ns, below_ns2, above_ns2: the program's own lines by the
+    time of a training loop in which Python itself runs there, the hottest first."""
+    return statement.run(trace, "findings/element_loop", process_id=process_id).to_dicts()
+
+
 def place_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """file and line of the first row, as a finding takes them; of none: not known."""
     return {name: rows[0][name] for name in ("file", "line")} if rows else {}

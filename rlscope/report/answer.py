@@ -8,6 +8,7 @@ Built from rows of relation `finding`, which have every number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -127,13 +128,14 @@ def _leading(first: Row, names: source_names.Names) -> str:
 
 
 def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> str:
-    """A line in which Python takes more than the first finding wins, if no finding is of it."""
+    """A line in which Python itself takes more than the first finding wins, if no finding is of
+    it. What a library does for a line, as an environment of its own, counts for nothing."""
     found = {(row["file"], row["line"]) for row in findings}
-    hottest = lines.operation_lines(trace, process_id=loop.process_id, layers=("python",))[:1]
-    for row in hottest:
+    for row in lines.python_lines(trace, process_id=loop.process_id)[:1]:
         if (row["file"], row["line"]) in found:
             return ""
-        if finding_verdicts.is_line_larger(row["own_low_ns"], loop.loop_ns, first["saving_ns"]):
+        low_ns = row["own_ns"] - math.sqrt(row["below_ns2"])
+        if finding_verdicts.is_line_larger(low_ns, loop.loop_ns, first["saving_ns"]):
             return _unknown_cause(row, loop.loop_ns)
     return ""
 

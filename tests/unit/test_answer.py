@@ -100,6 +100,7 @@ def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, advised, 
         (4, "python", 8, True),
         (4, "python", 7, False),
         (4, "framework", 8, False),
+        (4, "a library", 8, False),
         (1.5, "python", 8, False),  # the finding wins more
     ],
 )
@@ -109,7 +110,9 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     rules(one=[finding(seconds(2, 1.5, 2.5), file=FILE, line=advised)])
     times = {name: int(own_s * SECOND) for name in ("own_ns", "own_low_ns", "own_high_ns")}
     line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
-    state = {"operation": "update", "layer": layer, "total_ns": int(own_s * SECOND)}
+    own_ns = 0 if layer == "a library" else times["own_ns"]
+    state = {"operation": "update", "layer": layer, "total_ns": times["own_ns"]}
+    state |= {"self_ns": own_ns} | ({"layer": "python"} if layer == "a library" else {})
     rows = trace(iterations=20, source_line=[{**line, **state, **times}])
     named = " One line takes 40.0 % (ppo.py:7), and no rule knows how to mend it."
     assert answer.read(rows).sentence.endswith(named) == is_named
