@@ -97,12 +97,10 @@ def is_transition(result: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return not isinstance(value, (list, tuple)) and _kind(value) in _NUMBERS and not _items(value)
-
-
-def _items(value: object) -> int:
-    """Dimensions of an array of NumPy; a number has none."""
-    return int(getattr(value, "ndim", 0)) if type(value).__module__ == "numpy" else 0
+    """Whether it is one, and no list or array of some."""
+    if isinstance(value, (list, tuple)) or _kind(value) not in _NUMBERS:
+        return False
+    return not (type(value).__module__ == "numpy" and value.ndim)  # type: ignore[attr-defined]
 
 
 def _kind(value: object) -> str:

@@ -128,8 +128,8 @@ template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {
   if constexpr (is_simulation<event>) {
-    const bool acts = PyVectorcall_NARGS(flagged_count) > 1;
-    const bool ends = track->EnterSimulation(SelfOf(arguments, flagged_count), acts);
+    const bool given = PyVectorcall_NARGS(flagged_count) > 1;
+    const bool ends = track->EnterSimulation(SelfOf(arguments, flagged_count), given);
     if (__builtin_expect(ends, 0)) return EndProgram(), false;
   }
   if constexpr (event == Event::kForward) {

@@ -161,10 +161,10 @@ class Track {
   // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began after the last one that was wanted).
-  // `acts`: it is given an action.
-  bool EnterSimulation(const PyObject* environment, bool acts) {
+  // `given`: it is given an action.
+  bool EnterSimulation(const PyObject* environment, bool given) {
     ++calls_;
-    return simulation_++ == 0 && BeginSimulation(environment, acts);
+    return simulation_++ == 0 && BeginSimulation(environment, given);
   }
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
@@ -173,10 +173,10 @@ class Track {
     EndSimulation();
   }
   // An S that lasts for messages to processes that step environments (exchange.h), and their
-  // answers. Whatever is no message ends it.
+  // answers. Some of what is no message ends it.
   bool EnterExchange(const Exchange* exchange) {
     exchange_ = exchange;
-    return EnterSimulation(Py_None, /*acts=*/true);
+    return EnterSimulation(Py_None, /*given=*/true);
   }
   void LeaveExchange(PyObject* result) {
     exchange_ = nullptr;
@@ -415,7 +415,7 @@ class Track {
   };
 
   bool BeginSimulation(const PyObject* environment, bool given);
-  void NoteOrder(bool acts);
+  void NoteOrder(bool given);
   void EndSimulation();
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);

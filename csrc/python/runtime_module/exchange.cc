@@ -23,17 +23,17 @@ __thread Exchange own_tasks(/*is_of_tasks=*/true);
 bool BeginMessage() { return open_messages++ == 0; }
 void EndMessage() { --open_messages; }
 
-// What a fork inherited is forgotten. Whether there was anything.
-bool Exchange::Renew() {
+// What a fork inherited is forgotten, and its exchange ends.
+void Exchange::Renew(Track* track) {
   const uint32_t image = ImageOfProcess();
-  if (generation_ == image) return false;
+  if (generation_ == image) return;
+  if (track->exchange() == this) track->EndExchange();
   *this = Exchange(is_of_tasks_);
   generation_ = image;
-  return true;
 }
 
 bool Exchange::Send(Track* track) {
-  if (Renew() && track->exchange() == this) track->EndExchange();
+  Renew(track);
   if (!track->MayExchange()) return true;
   if (track->exchange() != nullptr) {
     sent_ += track->exchange() == this;
@@ -63,7 +63,7 @@ void Exchange::Judge(const PolicyCalls& calls) {
 
 // What comes before anything was sent is no answer, as a batch of experience is none.
 void Exchange::Take(Track* track, PyObject* message) {
-  if (Renew() && track->exchange() == this) track->EndExchange();
+  Renew(track);
   if (message == nullptr || !track->MayExchange()) return;
   if (track->exchange() != nullptr) {
     if (track->exchange() == this && ++taken_ == sent_) track->LeaveExchange(message);

@@ -33,7 +33,7 @@ class Exchange {
   static constexpr int kEnough = 3;
 
   void Judge(const PolicyCalls& calls);
-  bool Renew();
+  void Renew(Track* track);
 
   bool is_of_tasks_;
   // Of the exchange that is open.

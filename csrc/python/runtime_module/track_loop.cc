@@ -67,11 +67,12 @@ trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   return kAutoStretchKeeps;
 }
 
-// An update was since the last S. What acts is called before it, or after.
-inline void Track::NoteOrder(bool acts) {
+// An update was since the last S: whether the program had chosen the action before it. A reset says
+// nothing, as no action is given.
+inline void Track::NoteOrder(bool given) {
   if (!ExpectsStep()) {
     acts_first_ = false;
-  } else if (acts) {
+  } else if (given) {
     acts_first_ = true;
   }
 }
