@@ -103,8 +103,7 @@ class _Reading:
         self.trains = False
         self.generated = False  # since the last S and O
         self.updated = False  # since the last S
-        # An update was since the last S, and nothing has followed it. An S came then.
-        self.fed = self.is_direct = self.acts_first = False
+        self.acts_first = False
         # No forward was between the last update's S and its B; before the first one, those that
         # acted had gradients.
         self.learns_as_acted = self.has_learned = False
@@ -131,7 +130,6 @@ class _Reading:
 
     def forward(self, token: Token) -> Iterator[Interval]:
         chose = self.waiting and self.output is not None and not token.in_step
-        self.is_direct = False
         is_last = not self.environment and not token.may_go_on
         if chose and (self.acts_first or is_last):
             yield from _chosen(self.waiting, self.output, self.before())
@@ -157,7 +155,6 @@ class _Reading:
             self.waiting.append(replace(token, start=start))
 
     def choice(self, token: Token) -> Iterator[Interval]:
-        self.is_direct = False
         self.chosen = token.start
         self.drawn = self.output = self.prepared = None
         self.converted = _proven(self.converted)
@@ -168,7 +165,7 @@ class _Reading:
         return iter(())
 
     def draw(self, token: Token) -> Iterator[Interval]:
-        self.drawn, self.prepared, self.is_direct = token, None, False
+        self.drawn, self.prepared = token, None
         has_key = any(each.kind == "L" for each in self.converted)
         self.converted = [] if has_key else _proven(self.converted)
         return iter(())
@@ -187,7 +184,7 @@ class _Reading:
 
     def conversion(self, token: Token) -> Iterator[Interval]:
         if not self.waiting and self.chosen is None:
-            self.drawn, self.is_direct = None, False
+            self.drawn = None
             again = token.kind == "K" and any(each.kind in "KMW" for each in self.converted)
             if token.kind in "LW":
                 self.converted = _proven(self.converted)
@@ -195,9 +192,7 @@ class _Reading:
         return iter(())
 
     def step(self, token: Token) -> Iterator[Interval]:
-        if self.fed:
-            self.acts_first = self.is_direct
-        self.fed = self.is_direct = False
+        self.acts_first = token.acts_first
         if self.waiting and not self.has_learned:
             self.learns_as_acted = any(each.learning for each in self.waiting)
         acts = [each.start for each in self.waiting]
@@ -237,7 +232,6 @@ class _Reading:
         )
         self.end_cycle()
         self.updated, self.position, self.prepared = True, after, None
-        self.fed = self.is_direct = True
 
     def end_of_changes(self, end: int, after: int) -> int:
         """The end of an update, with four changes of tensors or more behind its last B or O."""
@@ -255,7 +249,6 @@ class _Reading:
 
     def lone_step(self, token: Token) -> Iterator[Interval]:
         """An O without a B."""
-        self.fed, self.is_direct = True, False
         yield from _themselves(self.waiting)
         self.end_cycle()
         self.generated, self.prepared = False, None

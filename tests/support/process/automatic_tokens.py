@@ -20,6 +20,7 @@ class Token:
     start: int
     end: int
     is_elsewhere: bool = False  # an S that is a Z
+    acts_first: bool = False  # an S of a thread that has chosen its action before the update
     is_whole: bool = False  # a B that is an O as well
     is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
@@ -214,7 +215,7 @@ class Tokens:
         if self._is_in("SBCJPUVG"):
             return None
         if kind == "S":
-            return self._cut(Token("S", start, start))
+            return self._cut(Token("S", start, start, acts_first=self._acts_first()))
         forward = self._current("FQTY")
         if kind in "KM":
             return self._conversion(kind, start)
@@ -349,25 +350,32 @@ class Tokens:
         elif last[0].end < 0:
             last[0].has_output = True
 
+    def _since_step(self) -> list[Token]:
+        """The last S and what followed; all, if there was none."""
+        steps = [place for place, each in enumerate(self.found) if each.kind == "S"]
+        return self.found[steps[-1] :] if steps else self.found
+
+    def _acts_first(self) -> bool:
+        """Whether the S that begins comes right after an update, if one was since the S before."""
+        since = self._since_step()
+        is_direct = has_backward = False
+        for token in since:
+            is_update = token.kind == "B" or (token.kind == "O" and (is_direct or has_backward))
+            is_direct = is_update or (token.kind == "X" and is_direct)
+            has_backward = token.kind == "F" and token.has_backward
+        is_fed = any(each.kind in "BO" for each in since)
+        return is_direct if is_fed else any(each.acts_first for each in since)
+
     def _acts_now(self) -> bool:
         """Whether the thread acts before it learns, and no X named a forward since its last S."""
-        acts_first = acted = fed = is_direct = has_output = has_backward = False
-        for token in self.found:
-            if token.kind == "S":
-                acts_first = is_direct if fed else acts_first
-                acted = fed = is_direct = has_output = False
-            elif token.kind in "BO":
-                is_direct |= token.kind == "B" or has_backward
-                fed, has_output = True, False
-            elif token.kind == "X":
-                has_output = True
-            else:
-                acted |= token.kind == "F" and has_output and acts_first and not token.in_step
-                is_direct = False
-                if token.kind in "FT":
-                    has_output = token.has_output
-            has_backward = token.kind == "F" and token.has_backward
-        return acts_first and not acted
+        since = self._since_step()
+        has_output = False
+        for token in since:
+            if token.kind == "F" and has_output and not token.in_step:
+                return False
+            if token.kind in "BOFTX":
+                has_output = token.kind == "X" or (token.kind in "FT" and token.has_output)
+        return any(each.acts_first for each in since)
 
     def _key(self, start: int) -> Token | None:
         """An L, where nothing is open that it is a part of."""
