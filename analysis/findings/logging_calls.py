@@ -53,6 +53,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id, "functions": functions}
     lines = sorted(_lines(trace, asked))
     asked |= {"files": [file for file, _ in lines], "lines": [line for _, line in lines]}
+    asked |= {"operations": [], "waits": False}
     time = estimate_of(statement.run(trace, _STATEMENT, **asked).to_dicts())
     yield Finding(
         title=f"logging takes {share(time.saving_ns, loop.loop_ns)} of the loop",

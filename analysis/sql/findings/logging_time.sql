@@ -2,9 +2,10 @@
 -- program's own, with all that they call. Each time counts once.
 --   $functions        of part called_stack
 --   $files, $lines    the lines, side by side
+--   $operations, $waits  of part mended_stack
 --   own_ns            with below_ns2 and above_ns2, the squared distances to the ends of its interval
 --   readings          of the stacks that the time is estimated from
--- uses: called_stack
+-- uses: called_stack, mended_stack
 WITH RECURSIVE _place AS (
   SELECT DISTINCT UNNEST($files) AS file, UNNEST($lines) AS line
 ), _stack AS (
@@ -21,7 +22,5 @@ SELECT operation, CAST(SUM(self_ns) AS DOUBLE) AS own_ns,
   CAST(SUM(POW(self_ns - self_low_ns, 2)) AS DOUBLE) AS below_ns2,
   CAST(SUM(POW(self_high_ns - self_ns, 2)) AS DOUBLE) AS above_ns2,
   CAST(SUM(readings) AS BIGINT) AS readings
-FROM stack_time SEMI JOIN _counted USING (stack_id)
-WHERE process_id = $process_id AND stage IN ('loop', 'whole') AND layer NOT IN ('gpu', 'wait')
-  AND NOT REGEXP_FULL_MATCH(operation, '(.*/)?(compilation|import)')
+FROM mended_stack SEMI JOIN _counted USING (stack_id)
 GROUP BY operation ORDER BY own_ns DESC, operation
