@@ -136,6 +136,22 @@ def test_prices_are_of_the_loop_that_waits_least():
     assert (loop.process_id, loop.loop_ns, loop.waited_ns) == (1, 9 * SECOND, 0)
 
 
+def test_a_short_loop_is_not_what_prices_are_of():
+    """As that of a child, which waits for nobody, of a program that waits now and then."""
+    rows = trace(
+        process=[process(0, 0, 20 * SECOND, role="main"), process(1, 0, 20 * SECOND, role="actor")],
+        breakdown=[
+            share(0, "update", "framework", 12 * SECOND),
+            share(0, "receive", "wait", SECOND),
+            share(1, "inference", "framework", 3 * SECOND),
+        ],
+        wait=[wait(0, 1, SECOND, "receive")],
+    )
+    loop = critical_loop(rows)
+    assert loop is not None
+    assert (loop.process_id, loop.loop_ns) == (0, 13 * SECOND)
+
+
 def test_of_workers_that_wait_alike_it_is_the_one_that_completed_most_iterations():
     whole = {"complete": True, "duration_ns": SECOND, "source": "automatic"}
     completed = [(0, 1), (1, 1), (1, 2)]

@@ -118,6 +118,20 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
+def test_advice_says_when_the_program_lacked_a_cpu(rules):
+    """Waits are longer for that, and what they are worth."""
+    rules(one=[finding(seconds(2, 1.5, 2.5))])
+    lacked = {"thread_id": 0, "process_id": 0, "runnable_ns": 4 * SECOND}
+    worked = {"thread_id": 0, "process_id": 0, "operation": "update", "duration_ns": SECOND}
+    rows = trace(
+        thread=[{**lacked, "measured_ns": 10 * SECOND, "start_ns": 0}],
+        breakdown_by_thread=[worked],
+    )
+    said = "The program lacked a CPU for 4.00 s of 10.0 s"
+    assert f"! {said}" in advice_renderers.text(rows)
+    assert "The program lacked a CPU" in advice_renderers.markdown(rows)
+
+
 def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
     rules(one=[])
     assert answer.read(trace(iterations=19)).sentence == ""

@@ -84,6 +84,21 @@ def test_conversions_before_a_forward_are_no_entries_of_their_own(conversions):
     assert finding.title == "inference calls the network 8 times in a row"
 
 
+def test_a_forward_that_takes_long_by_chance_makes_no_others_a_part_of_it():
+    """One of ten takes ten times as long, and each is one call of the network."""
+    instances = [
+        {"process_id": 0, "thread_id": 0, "operation_id": 0, "start_ns": at, "self_ns": self_ns}
+        for at, self_ns in enumerate([*[1000] * 9, 10_000] * 100)
+    ]
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, (MODULE,)),
+        text=ACTING,
+        native_call=[calls("inference", "torch._C._nn:linear", 1000, 3 * SECOND)],
+        operation_instance=instances,
+    )
+    assert found(single_inference.RULE, trace) == []
+
+
 @pytest.mark.parametrize(("advantage_ns", "lines"), [(SECOND // 4, [3]), (SECOND, [])])
 def test_the_function_of_a_loop_may_now_and_then_be_called_in_another_operation(
     advantage_ns, lines

@@ -206,6 +206,15 @@ def test_the_first_call_of_what_was_compiled_takes_longer_than_others():
     assert finding.price.saving_ns == pytest.approx((4 * SECOND + 40 * 10_000_000) * 39 / 40)
 
 
+@pytest.mark.parametrize(
+    ("compiler", "words"),
+    [("TensorFlow", "tensors for numbers"), ("torch.compile", "dynamic=True")],
+)
+def test_the_fix_of_compiling_again_is_that_of_the_compiler(compiler, words):
+    (finding,) = found(recompilation.RULE, compiled(40, compiler=compiler))
+    assert words in finding.fix
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_function_that_is_compiled_once_or_for_two_shapes_is_not(count):
     assert found(recompilation.RULE, compiled(count)) == []

@@ -18,8 +18,24 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
     assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "90 ns of 90 ns")
 
 
+def _pickling() -> list[dict[str, Any]]:
+    rows = (
+        (0, "simulation", "pickle:loads", 8),
+        (0, "simulation", "pickle:Pickler.dump", 4),
+        (1, "(none)", "pickle:loads", 9),
+        (2, "(none)", "pickle:loads", 5),
+    )
+    names = ("process_id", "operation", "function", "duration_ns")
+    return [{**dict(zip(names, row, strict=True)), "layer": "python"} for row in rows]
+
+
 def _vector(
-    late_ns: int, begins_ns: int = 0, pickles: bool = True, first_ns: int = 10, **more: Any
+    late_ns: int,
+    begins_ns: int = 0,
+    pickles: bool = True,
+    first_ns: int = 10,
+    worker: str = "env worker",
+    **more: Any,
 ) -> Relations:
     """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
     later, for 5 ns and so much more."""
@@ -27,8 +43,8 @@ def _vector(
     return Relations(
         process=[
             process(0, 0, 400, name="train.py", role="main", host_id=0),
-            process(1, 0, 400, name="env worker 0", role="environment worker"),
-            process(2, 0, 400, name="env worker 1", role="environment worker"),
+            process(1, 0, 400, name=f"{worker} 0", role="environment worker"),
+            process(2, 0, 400, name=f"{worker} 1", role="environment worker"),
         ],
         operation=[
             {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0},
@@ -71,22 +87,7 @@ def _vector(
             }
             for p in (1, 2)
         ],
-        native_call=[
-            {
-                "process_id": p,
-                "operation": operation,
-                "function": function,
-                "layer": "python",
-                "duration_ns": ns,
-            }
-            for p, operation, function, ns in (
-                (0, "simulation", "pickle:loads", 8),
-                (0, "simulation", "pickle:Pickler.dump", 4),
-                (1, "(none)", "pickle:loads", 9),
-                (2, "(none)", "pickle:loads", 5),
-            )
-            if pickles
-        ],
+        native_call=_pickling() if pickles else [],
         **more,
     )
 
@@ -112,6 +113,13 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     late = ("100.0 %", "2 steps", "104 ns after")
     assert_says(begins_later, "env worker 1", *late, "begins later")
     assert "straggler" not in begins_later
+
+
+def test_of_workers_of_a_pool_no_steps_are_counted() -> None:
+    """Their tasks are more than steps."""
+    said = " ".join(texts(_vector(20, worker="pool worker"), warning=False))
+    assert "workers step" not in said
+    assert "straggler" not in said
 
 
 def test_what_a_straggler_costs_depends_on_the_cores() -> None:
