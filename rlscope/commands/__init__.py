@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import gc
 import io
 import os
 import signal
@@ -30,9 +29,6 @@ _EPILOG = """\
   rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM training_loop GROUP BY ALL"
 """
 
-# New containers before the next look for cycles; Python's own are 700.
-_RARELY = 50_000
-
 
 class Command(Protocol):
     """The functions of a verb's module."""
@@ -50,7 +46,7 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rlscope`: 0 good, 1 stated failure (one line on stderr), 2 usage, 130 Ctrl-C."""
     if argv is None:
-        prepare_process()
+        keep_pandas_out()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A path may hold bytes that are no text, a name what the terminal cannot show.
@@ -76,16 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def prepare_process() -> None:
-    """For this process, which is a command of ours and runs nothing else: collects garbage rarely,
-    and hides pandas.
+def keep_pandas_out() -> None:
+    """Hides pandas from this process, which is a command of ours and runs nothing else.
 
-    What a command makes lasts to its end, or is in no cycle: with Python's own threshold, looking
-    for cycles takes a tenth of a summary. DuckDB imports pandas, where it is installed, to compare
-    the first parameter of a statement with its NaT. That takes 0.3 s of a summary's 1.5 s, and no
-    command uses pandas.
+    DuckDB imports pandas, where it is installed, to compare the first parameter of a statement
+    with its NaT. That takes 0.3 s of a summary's 1.5 s, and no command uses pandas.
     """
-    gc.set_threshold(_RARELY)
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from rlscope.commands import prepare_process
+from rlscope.commands import keep_pandas_out
 from rlscope.commands.options import layers, values
 from rlscope.commands.options.rare import RareOptions
 from rlscope.errors import RlscopeError
@@ -65,7 +65,7 @@ _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rls-prof`: returns the program's exit code, or ends as the program ended."""
     if argv is None:
-        prepare_process()
+        keep_pandas_out()
     parser = SuggestingParser(prog="rls-prof", allow_abbrev=False)
     prepare(parser)
     return run(parser, parser.parse_args(argv))
