@@ -73,6 +73,7 @@ class Rules:
     long_pause: Literal[
         "a tenth of the time before", "half of the time before", "any", "of the process"
     ] = "a tenth of the time before"
+    trials: Literal["63 stretches", "64 stretches", "any number"] = "63 stretches"
     learning: Literal["in the loop", "does not matter", "has forwards", "is anywhere"] = (
         "in the loop"
     )

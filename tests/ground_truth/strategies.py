@@ -164,6 +164,10 @@ _length_in_loop = st.sampled_from((0, 1, 2, 7, 30))
 _beside = st.sampled_from(
     (WINDOWS[::-1], WINDOWS[::-1], (Kind.CALL,), (Kind.PHASE,), (Kind.PROBE_RECORD,))
 ).flatmap(lambda kinds: st.tuples(*map(_item, kinds)))
+# How often a program comes back to an operation of its loop before it does anything else.
+_trials = st.integers(0, 9).flatmap(
+    lambda number: st.sampled_from((60, 61, 62, 63)) if number == 0 else st.just(0)
+)
 _set_up = st.sampled_from((["Setup:x"], ["Setup:x", "act"], ["Setup:x", "update"]))
 
 
@@ -179,6 +183,9 @@ def loops(draw: st.DrawFn) -> list[Item]:
     something else happens between."""
     items: list[Item] = []
     now = draw(st.sampled_from((0, 1, 50)))
+    for _ in range(draw(_trials)):
+        items += _operation_at(now, ["act"], 1)
+        now += 2
     for _ in range(draw(st.integers(5, 14))):
         kind = draw(st.sampled_from(("step", "step", "step", "set-up", "set-up", "other")))
         if kind == "other":

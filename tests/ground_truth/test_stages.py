@@ -146,6 +146,16 @@ def test_a_set_up_pause_has_a_tenth_of_the_time_before_it() -> None:
     assert start_up_ns(("probe", 10), ("probe", 0), 2, ("probe", 0), 3, ("act", 9)) == 15
 
 
+def test_after_many_stretches_a_set_up_pause_has_all_of_the_time_before_it() -> None:
+    """As of a program that plays for seconds, and then learns for the first time."""
+    trials = [part for _ in range(62) for part in (("act", 3), 1)]
+    assert start_up_ns(*trials, ("act", 3), 250, ("learn", 9)) == 501
+    assert start_up_ns(*trials, ("act", 3), 26, ("learn", 9)) == 277
+    assert start_up_ns(*trials, ("act", 3), 1, ("act", 3), 26, ("learn", 9)) == 0
+    assert start_up_ns(*trials, ("act", 3), 1, ("act", 3), 254, ("learn", 9)) == 0
+    assert start_up_ns(*trials, ("act", 3), 1, ("act", 3), 255, ("learn", 9)) == 510
+
+
 def test_lengths_are_recorded_time() -> None:
     def found(until: int) -> dict[tuple[str, str], int]:
         """20 of the 50 ns before the last pause are recorded, and up to 2 of its 12 ns."""

@@ -48,6 +48,8 @@ class Pause(NamedTuple):
     end_ns: int
     length_ns: int
     idle_ns: int
+    stretches: int
+    """How many lie before it."""
 
 
 def plain(name: str) -> str:
@@ -60,7 +62,10 @@ def training_loop(moments: Sequence[Moment], rules: Rules) -> Span | None:
     stretches = _stretches(moments, rules)
     if not stretches:
         return None
-    pauses = [_pause(moments, a[1], b[0], rules) for a, b in pairwise(stretches)]
+    pauses = [
+        _pause(moments, number, (a[1], b[0]), rules)
+        for number, (a, b) in enumerate(pairwise(stretches), start=1)
+    ]
     set_up = [pause for pause in pauses if _is_set_up(pause, pauses, moments, rules)]
     begin_ns = stretches[0][0]
     if set_up and rules.set_up_pauses != "are in the loop":
@@ -93,10 +98,12 @@ def _stretches(moments: Sequence[Moment], rules: Rules) -> list[Span]:
     return [(run[0].start_ns, run[-1].end_ns) for run in found]
 
 
-def _pause(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: Rules) -> Pause:
+def _pause(moments: Sequence[Moment], stretches: int, span: Span, rules: Rules) -> Pause:
+    start_ns, end_ns = span
     length_ns = _time_between(moments, start_ns, end_ns, rules)
     idle = [moment for moment in moments if not moment.outermost]
-    return Pause(start_ns, end_ns, length_ns, _time_between(idle, start_ns, end_ns, rules))
+    idle_ns = _time_between(idle, start_ns, end_ns, rules)
+    return Pause(start_ns, end_ns, length_ns, idle_ns, stretches)
 
 
 def _time_between(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: Rules) -> int:
@@ -126,6 +133,9 @@ def _is_long(pause: Pause, moments: Sequence[Moment], rules: Rules) -> bool:
     looping = [moment.start_ns for moment in moments if _is_in_loop(moment, rules)]
     from_ns = moments[0].start_ns if rules.long_pause == "of the process" else looping[0]
     parts = {"half of the time before": 2, "any": pause.end_ns}.get(rules.long_pause, 10)
+    trials = {"63 stretches": 63, "64 stretches": 64}.get(rules.trials, pause.stretches)
+    if pause.stretches > trials:
+        parts = 1
     return parts * pause.length_ns >= _time_between(moments, from_ns, pause.start_ns, rules)
 
 

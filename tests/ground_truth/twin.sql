@@ -551,7 +551,7 @@ new_name AS (
     SELECT MIN(start_ns) AS first_ns FROM looping GROUP BY name
 )
 SELECT g.* FROM pause AS g, learning
-WHERE g.length_ns * 10 >= g.before_ns
+WHERE g.length_ns * IF(g.number > 64, 1, 10) >= g.before_ns
   AND (learning.first_ns IS NULL OR learning.first_ns >= g.end_ns)
   AND (SELECT MAX(first_ns) FROM new_name) >= g.end_ns
   AND (SELECT COUNT(*) FROM pause AS o WHERE o.number > g.number AND o.idle_ns * 3 >= g.length_ns) < 2;

@@ -16,10 +16,10 @@ void LoopBeginning::Propose(int64_t now, const BreakdownRows& before) {
 
 void LoopBeginning::Leave(const Clock& clock, bool lasted) {
   if (lasted) {
-    if (!begun_) begun_ns_ = entered_.recorded_ns;
-    if (begun_) Compare(entered_.idle_ns - left_.idle_ns);
+    if (stretches_ == 0) begun_ns_ = entered_.recorded_ns;
+    if (stretches_ > 0) Compare(entered_.idle_ns - left_.idle_ns);
     if (proposed_) candidates_.push_back(std::move(*proposed_));
-    begun_ = true;
+    ++stretches_;
     left_ = clock;
   }
   proposed_.reset();
@@ -77,7 +77,7 @@ void LoopBeginning::CarryNames(trace::Archive* archive, const RowLimits& limits)
 }
 
 void LoopBeginning::Carry(trace::Archive* archive, const RowLimits& limits) {
-  archive->Number(&begun_);
+  archive->Number(&stretches_);
   archive->Number(&learned_);
   archive->Time(&begun_ns_);
   entered_.Carry(archive);

@@ -45,9 +45,10 @@ class LoopBeginning {
   // learned. Only while there are candidates, the idle time matters.
   bool Enter(const Clock& clock) {
     entered_ = clock;
-    if (!begun_ || learned_) return false;
+    if (stretches_ == 0 || learned_) return false;
     const int64_t before_ns = left_.recorded_ns - begun_ns_;
-    return IsPartOf(clock.recorded_ns - left_.recorded_ns, before_ns, kLeastPart);
+    const int64_t part = stretches_ < kTrials ? kLeastPart : 1;
+    return IsPartOf(clock.recorded_ns - left_.recorded_ns, before_ns, part);
   }
   bool has_learned() const { return learned_; }
   // After Enter gave true.
@@ -75,6 +76,7 @@ class LoopBeginning {
 
  private:
   static constexpr int64_t kLeastPart = 10;  // of the time before, to be long
+  static constexpr uint64_t kTrials = 64;    // from so many stretches on it must have all of that
   static constexpr int64_t kAlikePart = 3;   // of its length, to be like it
   static constexpr uint32_t kMostAlike = 1;
 
@@ -86,11 +88,11 @@ class LoopBeginning {
   void ChangeName(int64_t now, uint32_t name);
   void CarryNames(trace::Archive* archive, const RowLimits& limits);
 
-  bool begun_ = false;    // a stretch lasted some time
-  bool learned_ = false;  // as far as anyone looked
-  int64_t begun_ns_ = 0;  // recorded before the first stretch
-  Clock entered_;         // at the begin of the last stretch
-  Clock left_;            // at the end of the last stretch that lasted some time
+  uint64_t stretches_ = 0;  // that lasted some time
+  bool learned_ = false;    // as far as anyone looked
+  int64_t begun_ns_ = 0;    // recorded before the first stretch
+  Clock entered_;           // at the begin of the last stretch
+  Clock left_;              // at the end of the last stretch that lasted some time
   uint64_t made_ = 0;
   std::optional<Candidate> proposed_;  // the pause before the stretch that runs
   std::vector<Candidate> candidates_;
