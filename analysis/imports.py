@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def modules(trace: Trace, *, rows: int) -> Table:
-    """role, module, processes, imported_by, asked_by, is_outermost, total_ns, self_ns, cpu_ns: the
-    longest of each role, at most `rows` that other modules imported and `rows` that none did."""
+    """role, module, processes, imported_by, asked_by, asked_ns, total_ns, self_ns, cpu_ns: the
+    longest of each role, at most `rows` that the program asked for and `rows` of the others."""
     return statement.run(trace, "import_module", rows=rows)
 
 

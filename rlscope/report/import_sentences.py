@@ -26,14 +26,13 @@ def notable(totals: Sequence[Mapping[str, Any]], modules: Sequence[Mapping[str, 
 
 
 def _sentence(total: Mapping[str, Any], modules: Sequence[Mapping[str, Any]]) -> str:
-    outermost = [
-        row
-        for row in modules
-        if row["is_outermost"] and verdicts.is_module_named(row["total_ns"], total["wall_ns"])
-    ][:SLOWEST]
+    asked = [
+        row for row in modules if verdicts.is_module_named(row["asked_ns"] or 0, total["wall_ns"])
+    ]
+    asked.sort(key=lambda row: row["asked_ns"], reverse=True)
     slowest = ", ".join(
-        f"{units.label(row['module'])} {units.duration(row['total_ns'])}{_asker(row)}"
-        for row in outermost
+        f"{units.label(row['module'])} {units.duration(row['asked_ns'])}{_asker(row)}"
+        for row in asked[:SLOWEST]
     )
     return f"{_length(total)}{': ' if slowest else ''}{slowest}."
 

@@ -362,22 +362,42 @@ def test_what_a_library_compiled():
     assert (finding.once_ns, finding.line) == (4 * SECOND, 4)
 
 
-def test_imports_with_the_line_of_the_longest():
-    row = {"process_id": 0, "imported_by": None}
-    rows = trace(
-        **{
-            "import": [
-                {**row, "module": "torch", "total_ns": 3 * SECOND, "self_ns": 2 * SECOND}
-                | {"asked_by": f"{FILE}:2"},
-                {**row, "module": "numpy", "total_ns": SECOND, "self_ns": SECOND}
-                | {"asked_by": f"{FILE}:1"},
-                {**row, "module": "torch.nn", "total_ns": SECOND, "self_ns": SECOND}
-                | {"imported_by": "torch"},
-            ]
-        }
-    )
-    (finding,) = found("imports", rows)
-    assert (finding.once_ns, finding.file, finding.line) == (4 * SECOND, FILE, 2)
+def imported(
+    module: str, span: tuple[int, int], asked_by: str, by: str | None = None, *, is_own: bool = True
+) -> dict[str, object]:
+    """A row of `import`, from and until a second."""
+    start, end = (second * SECOND for second in span)
+    return {"process_id": 0, "module": module, "imported_by": by, "start_ns": start} | {
+        "total_ns": end - start, "asked_by": asked_by, "is_own": is_own,
+    }  # fmt: skip
+
+
+def imports_of_a_program():
+    """One whose own package imports torch and pandas, and pandas imports numpy."""
+    return [
+        imported("agent", (1, 9), f"{FILE}:2"),
+        imported("torch", (1, 4), "agent.py:3", "agent"),
+        imported("torch.nn", (2, 3), "torch/__init__.py:5", "torch", is_own=False),
+        imported("pandas", (4, 7), "agent.py:4", "agent"),
+        imported("numpy", (5, 6), "pandas/__init__.py:7", "pandas", is_own=False),
+        imported("gymnasium", (10, 12), f"{FILE}:3"),
+    ]
+
+
+def test_imports_with_the_line_that_asks_for_the_longest():
+    """3 s of pandas, 2 s of its own package alone, and 2 s of gymnasium."""
+    rows = {
+        "import": imports_of_a_program(),
+        "native_call": [{"process_id": 0, "function": "torch.nn:linear"}],
+    }
+    (finding,) = found("imports", trace(**rows))
+    assert (finding.once_ns, finding.file, finding.line) == (7 * SECOND, "agent.py", 4)
+
+
+def test_imports_of_what_the_program_calls_are_needed():
+    libraries = ("torch", "pandas", "agent._C", "gymnasium")
+    called = [{"process_id": 0, "function": f"{name}:f"} for name in libraries]
+    assert not found("imports", trace(**{"import": imports_of_a_program(), "native_call": called}))
 
 
 def test_a_line_before_the_loop():
@@ -395,12 +415,19 @@ def test_a_line_before_the_loop():
 @pytest.mark.parametrize(("layer", "is_import"), [("wait", True), ("python", False)])
 def test_a_line_that_waits_for_imports_of_children(layer, is_import):
     """As for the first answer of workers that import what their environments need."""
-    module = {"imported_by": None, "module": "seaborn", "total_ns": 9 * SECOND}
+    modules = [
+        imported("env", (1, 10), f"{FILE}:2"),
+        imported("seaborn", (2, 9), "env.py:3", "env"),
+    ]
     rows = trace(
         source_line=[line(92, 10 * SECOND, stage="start-up", layer=layer)],
         process=[process(0, 0, 40 * SECOND, host_id=0)]
         + [process(n, 0, 40 * SECOND, parent_process_id=0) for n in (1, 2)],
-        **{"import": [{"process_id": n, "self_ns": 8 * SECOND, **module} for n in (1, 2)]},
+        **{
+            "import": [
+                row | {"process_id": n, "self_ns": 4 * SECOND} for n in (1, 2) for row in modules
+            ]
+        },
     )
     (finding,) = found("set_up", rows)
     assert ("2 processes" in finding.evidence and "seaborn" in finding.evidence) == is_import

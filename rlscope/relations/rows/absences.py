@@ -109,6 +109,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("import", "module"): "shorter imports of a process are one row",
     ("import", "imported_by"): "a module was imported by code that was not imported at that time",
     ("import", "asked_by"): "shorter imports of a process are one row",
+    ("import", "is_own"): "shorter imports of a process are one row",
     ("unrecorded", "process_id"): "a process is not in the trace",
     ("unrecorded", "parent_process_id"): "the process that started one is not in the trace",
     ("unrecorded", "cpu_ns"): _NO_EXIT,

@@ -239,7 +239,7 @@ class _Build:
         """What the process noted of itself, and the names of its GPUs."""
         index, notes = process["index"], process["metadata"]
         self._collect("metadata", _metadata(imports.others(notes)), index)
-        self._collect("import", imports.columns(notes), index)
+        self._collect("import", imports.columns(notes, self._own_folders), index)
         self._collect("compilation", compilations.columns(notes.get(compilations.NOTE)), index)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlscope.relations.rows.texts import LARGEST, json_list, shown
+from rlscope.rundir.own_code import is_own
 
 KEY = "rlscope.import."
 """What keys of the metadata that hold imports begin with."""
@@ -15,14 +16,21 @@ _NUMBERS = ("start_ns", "total_ns", "self_ns", "cpu_ns", "modules")
 _SUMS = ("total_ns", "self_ns", "cpu_ns")
 
 
-def columns(metadata: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The rows of a process, each module once: one of C code is made and executed apart."""
+def columns(metadata: Mapping[str, str], folders: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """The rows of a process, each module once: one of C code is made and executed apart.
+
+    Args:
+        metadata: notes of the process.
+        folders: absolute paths of what is the program's own code, too.
+    """
     rows: dict[str | None, dict[str, Any]] = {}
     for key, value in metadata.items():
         if key.startswith(KEY):
             for row in _parse(value):
                 _add(rows, row)
-    return {name: [row[name] for row in rows.values()] for name in (*_TEXTS, *_NUMBERS)}
+    made = {name: [row[name] for row in rows.values()] for name in (*_TEXTS, *_NUMBERS)}
+    files = [(asker or "").rpartition(":")[0] for asker in made["asked_by"]]
+    return made | {"is_own": [is_own(file, folders) if file else None for file in files]}
 
 
 def others(metadata: Mapping[str, str]) -> dict[str, str]:

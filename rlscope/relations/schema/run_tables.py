@@ -300,6 +300,7 @@ import_ = columns.relation(
         "asked_by",
         "file and line of the import; if imported_by is NULL, the innermost line of no library",
     ),
+    columns.flag("is_own", "whether that line is the program's own and no library's"),
     columns.start(),
     columns.integer("total_ns", "length of the import, other imports inside included"),
     columns.integer("self_ns", "the same without imports inside it: these add up"),
