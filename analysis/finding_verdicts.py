@@ -44,6 +44,10 @@ _WAITING_OPERATORS = 0.05
 _STEPPED_REPLAY = 0.25
 # Forwards in a row that are worth a batch.
 _CALLS_IN_A_ROW = 1.9
+# Calls of a native function in an entry that a loop may have made.
+_CALLS_IN_PASSES = 4
+# Frames from a line to a call that it makes itself are one.
+_DIRECTLY = 1.5
 # By how much the calls of a function differ from as many in each iteration.
 _FEW_ITERATIONS = 0.02
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
@@ -177,8 +181,7 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     fewest = _LOOPED_BETWEEN if row["operation"] == OUTSIDE else _LOOPED_CALLS
     if updates_parameters:
         fewest = _LOOPED_UPDATES
-    brief = row["duration_ns"] <= _SMALL_CALL_NS * row["calls"]
-    return bool(brief and row["calls"] >= fewest * row["entries"])
+    return bool(are_calls_brief(row) and row["calls"] >= fewest * row["entries"])
 
 
 def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
@@ -211,6 +214,23 @@ def is_compiled_again(count: int) -> bool:
 def is_most_of_calls(total_ns: float, longest_ns: float) -> bool:
     """Whether a line leads to most calls of a network that inference makes."""
     return verdicts.is_most(total_ns, longest_ns)
+
+
+def is_direct_caller(distance: float) -> bool:
+    """Whether a line calls the network itself, from its mean distance in frames."""
+    return distance < _DIRECTLY
+
+
+def is_called_in_passes(row: Row) -> bool:
+    """Whether a native function is called so often in an entry that a loop may do it. From a row
+    of `findings/repeated_call`."""
+    return bool(row["calls"] >= _CALLS_IN_PASSES * row["entries"])
+
+
+def are_calls_brief(row: Row) -> bool:
+    """Whether calls of a native function take so briefly that the call costs more than its work.
+    From a row of `findings/repeated_call`."""
+    return bool(row["duration_ns"] <= _SMALL_CALL_NS * row["calls"])
 
 
 def is_whole(calls: float) -> bool:

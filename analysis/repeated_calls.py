@@ -25,10 +25,10 @@ def same_in_each_pass(source: Source, line: int) -> bool:
     """Whether a line calls a function with the same arguments in each pass of a loop, of which
     nothing changes a network, and no other function with others."""
     loop = source.innermost_loop(line)
-    if source.loop_at(line) is None or loop is None or _trains(loop):
+    if source.loop_at(line) is None or loop is None or trains(loop):
         return False
     changed = looped_names(loop) | _assigned(loop) | _told(loop)
-    calls = [call for call in _named_calls(loop) if _is_at(call, line, loop)]
+    calls = named_calls_at(loop, line)
     same = [call for call in calls if not _uses(call, changed)]
     return bool(same) and len(same) == len(calls) and not any(map(_may_differ, same))
 
@@ -41,7 +41,7 @@ def lines_of_the_same(source: Source, line: int) -> list[int]:
         return []
     calls = [*_named_calls(function)]
     for text in {ast.unparse(call) for call in calls if call.lineno == line}:
-        twins = [call for call in calls if ast.unparse(call) == text and _given(call)]
+        twins = [call for call in calls if ast.unparse(call) == text and given(call)]
         lines = sorted({call.lineno for call in twins})
         if len(lines) > 1 and not _may_differ(twins[0]):
             between = range(lines[0] + 1, lines[-1] + 1)
@@ -60,14 +60,19 @@ def _named_calls(around: ast.AST) -> Iterator[ast.Call]:
                     yield node
 
 
+def named_calls_at(loop: ast.AST, line: int) -> list[ast.Call]:
+    """Those of them that are around a line, in what each pass of a loop does."""
+    return [call for call in _named_calls(loop) if _is_at(call, line, loop)]
+
+
 def _is_at(call: ast.Call, line: int, loop: ast.AST) -> bool:
-    """Whether a call is around a line, in what each pass does."""
     header = getattr(loop, "iter", None)
     in_header = header is not None and any(node is call for node in ast.walk(header))
     return not in_header and call.lineno <= line <= (call.end_lineno or call.lineno)
 
 
-def _given(call: ast.Call) -> list[ast.expr]:
+def given(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call."""
     return [*call.args, *(each.value for each in call.keywords)]
 
 
@@ -75,7 +80,8 @@ def _may_differ(call: ast.Call) -> bool:
     return not _DRAWS.isdisjoint(name_of(call.func).lower().split("_"))
 
 
-def _trains(around: ast.AST) -> bool:
+def trains(around: ast.AST) -> bool:
+    """Whether it calls what changes the weights of a network, by its name."""
     calls = (node for node in ast.walk(around) if isinstance(node, ast.Call))
     return any(name_of(call.func) in _TRAINS for call in calls)
 
@@ -103,14 +109,14 @@ def _told(around: ast.AST) -> set[str]:
             if isinstance(call.func, ast.Attribute):
                 found |= variables([call.func.value])
             if name_of(call.func) not in _BUILTINS:
-                found |= variables(_given(call))
+                found |= variables(given(call))
     return found
 
 
 def _uses(call: ast.Call, changed: set[str]) -> bool:
     """Whether a call uses variables that are changed, or parts of them. A method may use every
     attribute of its object."""
-    used = variables([call.func, *_given(call)])
+    used = variables([call.func, *given(call)])
     if ast.unparse(call.func) == f"self.{name_of(call.func)}":
         used |= {each for each in changed if each.startswith("self.")}
     return any(f"{each}.".startswith(f"{name}.") for each in used for name in changed)
@@ -120,7 +126,7 @@ def _is_changed(function: ast.AST, between: range, call: ast.Call) -> bool:
     """Whether statements in some lines set what a call uses, or train."""
     statements = (node for node in ast.walk(function) if isinstance(node, ast.stmt))
     simple = (node for node in statements if not hasattr(node, "body") and node.lineno in between)
-    return any(_uses(call, _assigned(node)) or _trains(node) for node in simple)
+    return any(_uses(call, _assigned(node)) or trains(node) for node in simple)
 
 
 def _are_apart(function: ast.AST, lines: list[int]) -> bool:

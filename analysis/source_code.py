@@ -22,6 +22,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
 IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+GRADIENTS_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
+"""What turns PyTorch's autograd off, as a decorator or in a `with`."""
 _REDUCTIONS = frozenset(("all", "any", "max", "min", "sum"))
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 

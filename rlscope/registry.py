@@ -130,6 +130,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "state_copies": "rlscope.analysis.findings.state_copies:RULE",
         "step_statistics": "rlscope.analysis.findings.step_statistics:RULE",
         "stepped_cells": "rlscope.analysis.findings.stepped_cells:RULE",
+        "stepped_forward": "rlscope.analysis.findings.stepped_forward:RULE",
         "table_rows": "rlscope.analysis.findings.table_rows:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
         "thread_handoffs": "rlscope.analysis.findings.thread_handoffs:RULE",

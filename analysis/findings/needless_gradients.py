@@ -10,14 +10,13 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/needless_gradients"
 _LINES = "findings/line_around"
-_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -32,7 +31,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         around = statement.run(
             trace, _LINES, process_id=loop.process_id, operation=row["operation"]
         ).to_dicts()
-        if any(source_of(trace, each["file"]).is_under(each["line"], _OFF) for each in around):
+        texts = [(source_of(trace, each["file"]), each["line"]) for each in around]
+        if any(source.is_under(line, GRADIENTS_OFF) for source, line in texts):
             continue
         # The outermost line that belongs to inference only: there autograd can be turned off.
         places = [each for each in around if not each["is_shared"]]

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import finding_verdicts, groups, repeated_calls, statement, verdicts
+from rlscope.analysis import finding_verdicts, repeated_calls, statement, training_lines, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import NETWORKS, estimate_of
+from rlscope.analysis.function_time import estimate_of
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
-from rlscope.relations.groups import LEARNING
+from rlscope.analysis.training_lines import Row
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-Row = Mapping[str, Any]
-_STATEMENT = "findings/calling_line"
-# What changes the weights of a network.
-_TRAINING = (
-    r".*/torch/_tensor\.py:Tensor\.backward",
-    r".*/torch/autograd/__init__\.py:(backward|grad)",
-    r".*/torch/optim/.*:.*",
-)
-
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {
-        "process_id": loop.process_id,
-        "operations": groups.paths_in(trace, loop.process_id, LEARNING),
-        "functions": list(NETWORKS),
-    }
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    trained = _trained(trace, asked)
-    rows = [row for row in rows if not _is_training(trace, row, trained)]
+    rows = training_lines.forward_lines(trace, loop)
     for row in rows:
         price = _price(trace, loop, row, rows)
         if price is None:
@@ -46,7 +30,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "of the loop",
             evidence=f"The line calls a network in {row['operation']} with arguments that do not "
             f"change, for {share(row['total_ns'], loop.loop_ns)} of the loop in all.",
-            evidence_sql=statement.shown(_STATEMENT, **asked),
+            evidence_sql=training_lines.shown(trace, loop),
             fix="Compute it once, before the loop or in the first of the lines, and keep the "
             "result.",
             no_effect="No effect, but other numbers, where the network draws at random.",
@@ -56,18 +40,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             line=row["line"],
         )
         return
-
-
-def _trained(trace: Trace, asked: Mapping[str, Any]) -> set[tuple[str, int]]:
-    """Lines that lead to training."""
-    rows = statement.run(trace, _STATEMENT, **{**asked, "functions": list(_TRAINING)}).to_dicts()
-    return {(row["file"], row["line"]) for row in rows}
-
-
-def _is_training(trace: Trace, row: Row, trained: Container[tuple[str, int]]) -> bool:
-    """Whether a line, or the loop around it, changes networks from pass to pass."""
-    lines = source_of(trace, row["file"]).loop_at(row["line"]) or (row["line"], row["line"])
-    return any((row["file"], line) in trained for line in range(lines[0], lines[1] + 1))
 
 
 def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | None:

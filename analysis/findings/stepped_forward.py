@@ -1,0 +1,85 @@
+"""Learning calls a network in each pass of a loop, where one call could take the inputs of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import finding_verdicts, statement, training_lines
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.independent_passes import could_be_one_call, gives_one
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
+from rlscope.analysis.training_lines import Row
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# A module that steps a cell may keep its state from call to call.
+_CELLS = (r".*/torch/nn/modules/rnn\.py:\w*Cell\.forward",)
+# The backward of a network goes through it as often, and takes about as long.
+_WITH_BACKWARD = 2
+_WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    stepped = training_lines.lines_to(trace, loop, _CELLS)
+    rows = [
+        row
+        for row in training_lines.forward_lines(trace, loop)
+        if finding_verdicts.is_direct_caller(row["distance"])
+        and (row["file"], row["line"]) not in stepped
+        and could_be_one_call(source_of(trace, row["file"]), row["line"])
+        and _are_calls_small(trace, loop, row)
+    ]
+    if not rows:
+        return
+    time = _time(trace, rows)
+    yield Finding(
+        title="learning calls a network for one input after the other, for "
+        f"{share(time.saving_ns, loop.loop_ns)} of the loop",
+        evidence="The line stands in a loop of which no pass needs what an earlier one made. "
+        "The time has the backward of what has one, taken to be as long as its forward.",
+        evidence_sql=training_lines.shown(trace, loop),
+        fix="Put the inputs of all passes into one batch, and call the network once.",
+        no_effect="Little effect where the network is large. Other numbers where it keeps a state "
+        "from call to call, or normalises over the batch.",
+        price=time.part(0.5, 0.8, 0.95),
+        operation=rows[0]["operation"],
+        file=rows[0]["file"],
+        line=rows[0]["line"],
+    )
+
+
+def _are_calls_small(trace: Trace, loop: Loop, row: Row) -> bool:
+    """Whether each call takes as long as many, because most of it is the way to the operators."""
+    if gives_one(source_of(trace, row["file"]), row["line"]):
+        return True
+    asked = {"process_id": loop.process_id, "operations": [row["operation"]], "apart": []}
+    calls = statement.run(trace, "findings/repeated_call", **asked).to_dicts()
+    often = filter(finding_verdicts.is_called_in_passes, calls)
+    return any(finding_verdicts.are_calls_brief(each) for each in islice(often, 1))
+
+
+def _time(trace: Trace, rows: list[Row]) -> Price:
+    """Of the forwards, and of their backward where they have one."""
+    alone = [
+        row
+        for row in rows
+        if source_of(trace, row["file"]).is_under(row["line"], GRADIENTS_OFF)
+        or row["operation"].rpartition("/")[2] in _WITHOUT_BACKWARD
+    ]
+    others = [row for row in rows if row not in alone]
+    time = _sum(others).times(_WITH_BACKWARD)
+    return time.plus(_sum(alone)) if alone else time
+
+
+def _sum(rows: list[Row]) -> Price:
+    return estimate_of([{**row, "own_ns": row["total_ns"]} for row in rows])
+
+
+RULE = Rule(_find)

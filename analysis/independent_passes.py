@@ -1,0 +1,106 @@
+"""Whether one call could take what a line of a program's text gives a function in each pass of a
+loop: no pass needs what an earlier one made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rlscope.analysis.repeated_calls import given, named_calls_at, trains
+from rlscope.analysis.source_code import Source, looped_names, name_of
+
+_LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp)
+# What makes a batch of one item: a number, and which argument it is.
+_OF_ONE = {"unsqueeze": (0, 0), "expand_dims": (0, 1), "reshape": (1, 0), "view": (1, 0)}
+
+
+@dataclass(frozen=True)
+class _Statement:
+    node: ast.AST
+    sets: set[str]
+    reads: set[str]
+
+
+def could_be_one_call(source: Source, line: int) -> bool:
+    """Whether a line calls the same function in each pass of its loop, with other arguments, none
+    of which comes of an earlier pass."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or not isinstance(loop, _LOOPS) or trains(loop):
+        return False
+    statements = [*_statements(loop)]
+    changed = looped_names(loop).union(*(each.sets for each in statements))
+    calls = [
+        call
+        for call in named_calls_at(loop, line)
+        if not _meet(_names([call.func]), changed) and _meet(_names(given(call)), changed)
+    ]
+    return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
+
+
+def gives_one(source: Source, line: int) -> bool:
+    """Whether the loop around a line makes batches of one item: x.unsqueeze(0), x[None]."""
+    loop = source.innermost_loop(line)
+    return any(map(_makes_one, ast.walk(loop) if loop is not None else ()))
+
+
+def _makes_one(node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript):
+        first = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        return isinstance(first, ast.Constant) and first.value is None
+    number, place = _OF_ONE.get(name_of(getattr(node, "func", node)), (None, 0))
+    asked = getattr(node, "args", [])[place : place + 1]
+    return any(isinstance(each, ast.Constant) and each.value == number for each in asked)
+
+
+def _statements(loop: ast.AST) -> Iterator[_Statement]:
+    """What sets variables in a loop. A call for what it does may change its object: rows.add(x)."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign):
+            yield _Statement(node, _set(node.targets), _names([node.value]))
+        elif isinstance(node, ast.AugAssign):
+            yield _Statement(node, _set([node.target]), _names([node.target, node.value]))
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            yield _Statement(node, _set([node.target]), _names([node.value]))
+        elif isinstance(node, ast.For) and node is not loop:
+            yield _Statement(node.target, _set([node.target]), _names([node.iter]))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            told = [function.value] if isinstance(function, ast.Attribute) else []
+            yield _Statement(node, _names(told), _names(given(node.value)))
+
+
+def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
+    """Whether an argument of a call comes, over whatever statements, of what the call returned."""
+    around = [each for each in statements if any(part is call for part in ast.walk(each.node))]
+    results: set[str] = set().union(*(each.sets for each in around))
+    needed, known = _names(given(call)), set[str]()
+    while needed != known:
+        known = needed
+        reads = (each.reads for each in statements if _meet(each.sets, known))
+        needed = known.union(*reads)
+    return _meet(results, needed)
+
+
+def _meet(some: set[str], others: set[str]) -> bool:
+    """Whether both have a variable, or one of them a part of what the other has: self.h, self."""
+    pairs = ((f"{a}.", f"{b}.") for a in some for b in others)
+    return any(a.startswith(b) or b.startswith(a) for a, b in pairs)
+
+
+def _set(targets: Iterable[ast.expr]) -> set[str]:
+    """Variables that are set, as a whole or in an entry."""
+    return _names(each.value if isinstance(each, ast.Subscript) else each for each in targets)
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables and attributes that are read."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
+            found.add(ast.unparse(node))
+        else:
+            found |= _names(ast.iter_child_nodes(node))
+    return found

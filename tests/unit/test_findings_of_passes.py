@@ -1,0 +1,136 @@
+"""Advice on networks that learning calls for one input after the other."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found_by, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis import independent_passes
+from rlscope.analysis.source_code import Source
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+CELL = ("/lib/torch/nn/modules/rnn.py", "GRUCell.forward")
+STEP = ("/lib/torch/optim/optimizer.py", "Optimizer.step")
+LINEAR, GRU = "torch._C._nn:linear", "torch:gru"
+TEXT = "for step in range(8):\n    rows.append(self.actor(hidden[step]))\nloss = sum(rows)\n"
+
+
+def forwards(
+    text: str = TEXT, operation: str = "backprop", inside=(MODULE,), each_ns: int = 20_000, times=()
+):
+    """2 s of them, in line 2."""
+    time = Time(operation, "framework", 2 * SECOND, 2, inside)
+    called = calls(operation, LINEAR, 1000, 1000 * each_ns)
+    return loop_rows(time, *times, text=text, native_call=[called], entries={operation: 20})
+
+
+@pytest.mark.parametrize(("operation", "both"), [("backprop", 2), ("target", 1), ("reward", 1)])
+def test_a_network_that_is_called_in_each_pass_is_named(operation, both):
+    """With its backward where it has one."""
+    (finding,) = found_by("stepped_forward", forwards(operation=operation))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, operation)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.8 * both * 2 * SECOND)
+
+
+def test_a_block_without_gradients_has_no_backward():
+    text = "with torch.no_grad(): rows = [\n    self.actor(row) for row in hidden]\n"
+    (finding,) = found_by("stepped_forward", forwards(text))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.8 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        (("/me/net.py", "Net.value"), MODULE),  # which may keep a state
+        (MODULE, CELL),
+        (STEP, MODULE),  # which changes the network
+        (),
+    ],
+)
+def test_other_calls_are_none(inside):
+    assert found_by("stepped_forward", forwards(inside=inside)) == []
+
+
+def test_another_line_of_the_loop_may_train():
+    text = TEXT.replace("rows.append", "fit_one(); rows.append")
+    training = Time("backprop", "framework", SECOND, 1, (STEP,))
+    assert len(found_by("stepped_forward", forwards(text))) == 1
+    assert found_by("stepped_forward", forwards(text, times=[training])) == []
+
+
+def test_long_calls_are_none_unless_they_are_of_one_item():
+    assert found_by("stepped_forward", forwards(each_ns=60_000)) == []
+    text = TEXT.replace("hidden[step]", "hidden[step].unsqueeze(0)")
+    assert len(found_by("stepped_forward", forwards(text, each_ns=60_000))) == 1
+
+
+def test_a_few_calls_are_of_no_loop():
+    time = Time("backprop", "framework", 2 * SECOND, 2, (MODULE,))
+    called = [calls("backprop", LINEAR, 59, SECOND // 1000)]
+    trace = loop_rows(time, text=TEXT, native_call=called, entries={"backprop": 20})
+    assert found_by("stepped_forward", trace) == []
+
+
+def could_be_one(body: str, loop: str = "for row in rows:") -> bool:
+    """Whether line 2 could be, in which the body of a loop begins."""
+    return independent_passes.could_be_one_call(Source(ast.parse(f"{loop}\n    {body}\n")), 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "out.append(net(row))",
+        "out[row] = self.net(x[row], now=self.now)",
+        "y = net(h)\n    h = cell(row, h)",  # y does not go on
+        "total += critic(torch.cat([state, row])).mean()",
+        "a = x[row]; b = net(a); c = b + 1",
+    ],
+)
+def test_passes_that_need_nothing_of_each_other(body):
+    assert could_be_one(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "h = net(row, h)",
+        "x = f(y); y = g(x); z = row",
+        "state[row + 1] = net(state[row])",
+        "out.append(net(out[-1], row))",
+        "h, y = net(row, h)",
+        "total = net(row) + net(total)",
+        "y = net(x)",  # the same each time
+        "y = row.net(x[row])",  # networks of their own
+        "y = nets[row](x[row])",
+        "self.h = row; y = self.net(self.h); self.reset(y)",
+        "loss = net(row); loss.backward()",
+        "y = row + 1",
+    ],
+)
+def test_passes_that_cannot_be_one_call(body):
+    assert not could_be_one(body)
+
+
+def test_only_a_for_and_a_comprehension_have_passes():
+    assert not could_be_one("row = net(rows.pop())", "while rows:")
+    assert not could_be_one("out.append(net(row))", "if row:")
+    text = "out = torch.stack([\n    net(row) for row in rows])\n"
+    assert independent_passes.could_be_one_call(Source(ast.parse(text)), 2)
+
+
+@pytest.mark.parametrize(
+    "given", ["x[row].unsqueeze(0)", "x[None]", "x[None, row]", "x.view(1, -1)"]
+)
+def test_batches_of_one_are_seen(given):
+    def one(text: str) -> bool:
+        source = Source(ast.parse(f"for row in rows:\n    y = net({text})\n"))
+        return independent_passes.gives_one(source, 2)
+
+    assert one(given)
+    assert not one("x[row].unsqueeze(1)")
+    assert not one("x.view(-1, 1)")
