@@ -59,6 +59,7 @@ _LOOPED_UPDATES = 4
 _LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
+_MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
 # With a cache, second halves of the planted program token_sampler take 5 to 10 % longer than first
 # ones; without it, 99 %.
@@ -184,10 +185,11 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     return bool(are_calls_brief(row) and row["calls"] >= fewest * row["entries"])
 
 
-def are_elements_many(own_ns: float, computing_ns: float, entries: int) -> bool:
+def are_elements_many(row: Row, own_ns: float, computing_ns: float) -> bool:
     """Whether Python takes so long in a loop, in each entry into its operation, that it has many
-    passes, and most of the time in lines that do arithmetic."""
-    many = own_ns >= _MANY_ELEMENTS_NS * max(entries, 1)
+    passes, and most of the time in lines that do arithmetic. From a row of `element_loop`."""
+    each_ns = _MANY_ELEMENTS_BETWEEN_NS if row["operation"] == OUTSIDE else _MANY_ELEMENTS_NS
+    many = own_ns >= each_ns * row["entries"]
     return many and verdicts.is_most(computing_ns, own_ns)
 
 

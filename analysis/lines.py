@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import statement
+from rlscope.analysis import groups, statement
+from rlscope.relations.groups import SIMULATION
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -105,7 +106,16 @@ def operation_lines(
 def python_lines(trace: Trace, *, process_id: int) -> list[dict[str, Any]]:
     """file, line, operation, entries, own_ns, below_ns2, above_ns2: the program's own lines by the
     time of a training loop in which Python itself runs there, the hottest first."""
-    return statement.run(trace, "findings/element_loop", process_id=process_id).to_dicts()
+    asked = asked_of_python_lines(trace, process_id)
+    return statement.run(trace, "findings/element_loop", **asked).to_dicts()
+
+
+def asked_of_python_lines(trace: Trace, process_id: int) -> dict[str, Any]:
+    """The parameters of that question."""
+    return {
+        "process_id": process_id,
+        "operations": groups.paths_in(trace, process_id, SIMULATION),
+    }
 
 
 def place_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,9 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 GRADIENTS_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 """What turns PyTorch's autograd off, as a decorator or in a `with`."""
 _REDUCTIONS = frozenset(("all", "any", "max", "min", "sum"))
+# What makes a key of items, and what a text is made for that people read.
+_MADE_OF_ITEMS = frozenset(("frozenset", "tuple"))
+_TELLS = frozenset("debug error info log print warning write".split())
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -204,6 +207,15 @@ class Source:
             for node in nodes
         )
 
+    def joins_items(self, line: int) -> bool:
+        """Whether a line makes one value of what a comprehension or map makes of each item, as a
+        key is made: "".join(str(cell) for cell in row), tuple(map(int, state)). A text that is
+        printed or written is none."""
+        calls = [node for node in self.around(line) if isinstance(node, ast.Call)]
+        if any(name_of(call.func) in _TELLS for call in calls):
+            return False
+        return any(_joins(call) for call in calls)
+
     def updates_parameters(self, line: int) -> bool:
         """Whether a line changes tensors in place, or puts sums into a dictionary, in a loop over
         parameters of networks."""
@@ -328,6 +340,15 @@ def _reduces(call: ast.Call) -> bool:
         isinstance(call.func, ast.Name)
         and call.func.id in _REDUCTIONS
         and any(isinstance(each, _COMPREHENSIONS) for each in call.args)
+    )
+
+
+def _joins(call: ast.Call) -> bool:
+    owner = getattr(call.func, "value", None)
+    joins = isinstance(owner, ast.Constant) and name_of(call.func) == "join"
+    return (joins or getattr(call.func, "id", "") in _MADE_OF_ITEMS) and any(
+        isinstance(each, _COMPREHENSIONS) or name_of(getattr(each, "func", each)) == "map"
+        for each in call.args
     )
 
 

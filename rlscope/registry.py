@@ -128,6 +128,8 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "single_inference": "rlscope.analysis.findings.single_inference:RULE",
         "sleeping": "rlscope.analysis.findings.sleeping:RULE",
         "state_copies": "rlscope.analysis.findings.state_copies:RULE",
+        "library_distributions": "rlscope.analysis.findings.library_distributions:RULE",
+        "state_keys": "rlscope.analysis.findings.state_keys:RULE",
         "step_statistics": "rlscope.analysis.findings.step_statistics:RULE",
         "stepped_cells": "rlscope.analysis.findings.stepped_cells:RULE",
         "stepped_forward": "rlscope.analysis.findings.stepped_forward:RULE",

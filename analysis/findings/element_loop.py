@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, operations, statement, verdicts
+from rlscope.analysis import finding_verdicts, lines, operations, statement, verdicts
 from rlscope.analysis.array_lines import handles_arrays
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
@@ -25,17 +25,17 @@ Row = Mapping[str, Any]
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id}
+    asked = lines.asked_of_python_lines(trace, loop.process_id)
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for lines in _functions(trace, loop, rows):
-        first, time = lines[0], estimate_of(lines)
+    for of_function in _functions(trace, loop, rows):
+        first, time = of_function[0], estimate_of(of_function)
         source = source_of(trace, first["file"])
         computing_ns = sum(
             row["own_ns"]
-            for row in lines
+            for row in of_function
             if source.computes(row["line"]) and not handles_arrays(source, row["line"])
         )
-        if not finding_verdicts.are_elements_many(time.saving_ns, computing_ns, first["entries"]):
+        if not finding_verdicts.are_elements_many(first, time.saving_ns, computing_ns):
             continue
         yield Finding(
             title="a Python loop over numbers takes "
@@ -46,7 +46,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Compute with whole arrays: NumPy does what all passes do in one call. Or compile "
             "the function with Numba.",
             no_effect="Little effect where each pass needs what the one before made.",
-            price=time.part(*(_NESTED if _is_nested(trace, lines) else _PLAIN)),
+            price=time.part(*(_NESTED if _is_nested(trace, of_function) else _PLAIN)),
             operation=first["operation"],
             file=first["file"],
             line=first["line"],
@@ -54,18 +54,20 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _where(row: Row, took_ns: float) -> str:
-    if not row["entries"]:
-        return operations.where(row["operation"])
     each = duration(took_ns / row["entries"])
+    if row["operation"] == operations.OUTSIDE:
+        return f"{operations.where(row['operation'])}, {each} a step"
     return f"in {count(row['entries'])} entries into {row['operation']}, {each} in each"
 
 
-def _is_nested(trace: Trace, lines: Sequence[Row]) -> bool:
+def _is_nested(trace: Trace, of_function: Sequence[Row]) -> bool:
     """Whether most of the time is in loops of loops."""
     nested_ns = sum(
-        row["own_ns"] for row in lines if source_of(trace, row["file"]).depth_of(row["line"]) > 1
+        row["own_ns"]
+        for row in of_function
+        if source_of(trace, row["file"]).depth_of(row["line"]) > 1
     )
-    return verdicts.is_most(nested_ns, sum(row["own_ns"] for row in lines))
+    return verdicts.is_most(nested_ns, sum(row["own_ns"] for row in of_function))
 
 
 def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:

@@ -10,7 +10,8 @@ RULE = of_calls(
         r".*/numpy/lib/_?function_base(_impl)?\.py:"
         r"(nan)?(quantile|percentile|median|cov|corrcoef)",
         r".*/numpy/lib/_?histograms(_impl)?\.py:histogram.*",
-        r".*/scipy/stats/.*",
+        r".*/scipy/stats/(_stats|_morestats|_mstats|_axis_nan|_hypotests|_binned|_kde|_corr|_entropy"
+        r"|_variation|stats|mstats|morestats).*\.py:.*",
         r".*/sklearn/metrics/.*",
         r".*/torchmetrics/.*",
     ),

@@ -29,15 +29,21 @@ _READS = frozenset(
     "array asarray as_tensor concatenate cat fromiter hstack list max mean median min quantile"
     " percentile sorted stack std sum tensor tuple var vstack".split()
 )
+# Those of them that make an array of the items.
+_ARRAYS = frozenset(
+    "array asarray as_tensor concatenate cat fromiter hstack list stack tensor tuple vstack".split()
+)
 
 
 @dataclass(frozen=True)
 class _Said:
-    """What a line does with a whole container, by which function, and how that shows."""
+    """What a line does with a whole container, by which function, how that shows, and what does
+    without."""
 
     function: str
     what: str
     why: str
+    fix: str
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -65,8 +71,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 title=f"{said.what}, for {share(time.saving_ns, loop.loop_ns)} of the loop",
                 evidence=f"It takes {duration(time.saving_ns)}: {said.why}.",
                 evidence_sql=statement.shown(_STATEMENT, **asked),
-                fix="Make room once, and write new rows over the oldest ones. Keep a sum or a mean "
-                "up to date with each new item.",
+                fix=said.fix,
                 no_effect="Little effect where the buffer is small.",
                 price=time.part(0.85, 0.95, 1.0),
                 operation=operation,
@@ -108,13 +113,17 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
     copier = source.copies_itself(line, _COPIES)
     if copier is not None:
         why = "its result replaces one of its own arguments"
-        return _Said(copier, f"{copier} copies a whole buffer", why)
+        fix = "Make room once, and write new rows over the oldest ones."
+        return _Said(copier, f"{copier} copies a whole buffer", why, fix)
     reader = reader_of_kept(source, line, _READS)
     if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
         return _Said(
             reader,
-            f"{reader} goes through a container again and again",
-            "the container is kept from step to step, and gets one item after the other",
+            f"{reader} goes through all of a kept container again and again",
+            "the container stays from step to step, in which a few of its items change",
+            "Keep the items in an array that is made once, and write what is new into it."
+            if reader in _ARRAYS
+            else "Keep a sum or a mean up to date with each new item.",
         )
     return None
 

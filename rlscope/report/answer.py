@@ -149,7 +149,7 @@ def _unknown_cause(row: Row, loop_ns: int) -> str:
 def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
     if not verdicts.are_iterations_enough(loop.iterations):
-        return ""
+        return _unmended(trace, rows).strip()
     spends = _spends(trace, loop)
     if best is None:
         said = f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."

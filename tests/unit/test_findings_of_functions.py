@@ -10,6 +10,7 @@ from rlscope import registry
 
 LIBRARY = "/lib/python3/site-packages"
 TORCH = f"{LIBRARY}/torch"
+SCIPY = f"{LIBRARY}/scipy/stats"
 DISTRIBUTION = f"{TORCH}/distributions/distribution.py"
 TAPE = f"{LIBRARY}/tensorflow/python/eager/backprop.py"
 OPTIMIZER = f"{LIBRARY}/keras/src/optimizers/base_optimizer.py"
@@ -34,6 +35,10 @@ SPEAKING = [
     ("repeated_reading", "loading", (f"{TORCH}/serialization.py", "load")),
     ("repeated_reading", "(none)", (f"{LIBRARY}/pandas/io/parsers/readers.py", "read_csv")),
     ("table_rows", "simulation", (f"{LIBRARY}/pandas/core/indexing.py", "_LocIndexer.__getitem__")),
+    ("library_distributions", "inference", (f"{SCIPY}/_distn_infrastructure.py", "rv_frozen.rvs")),
+    ("library_distributions", "update", (f"{SCIPY}/_multivariate.py", "multivariate_normal.pdf")),
+    ("state_keys", "simulation", (f"{LIBRARY}/numpy/_core/arrayprint.py", "_array_str")),
+    ("step_statistics", "update", (f"{SCIPY}/_stats_py.py", "skew")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
     ("weight_arrays", "backprop", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.set_weights")),

@@ -7,7 +7,6 @@ from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import (
-    element_loop,
     python_replay,
     tensor_loop,
     whole_copy,
@@ -163,104 +162,6 @@ def follow(online, target):
     assert finding.line == 4
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.92 * 4 * SECOND)
-
-
-# ---- loops over numbers --------------------------------------------------------------------------
-
-FORCES = """\
-def forces(places):
-    for place in places:
-        total += place * place
-        self.seen.append(place)
-        self.seen.append(Place(place + 1))
-    while total > 1:
-        total = total / 2
-    return total * 2
-"""
-
-
-def computing(line: int, *, layer: str = "python", entries: int = 1000):
-    return loop_rows(
-        Time("simulation", layer, 3 * SECOND, line), entries={"simulation": entries}, text=FORCES
-    )
-
-
-def test_a_loop_that_computes_with_numbers_is_named():
-    (finding,) = found(element_loop.RULE, computing(3))
-    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "simulation")
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.5 * 3 * SECOND)
-
-
-def test_passes_of_a_loop_in_a_loop_multiply():
-    text = "for one in all:\n    for other in all:\n        total += one * other\n"
-    trace = loop_rows(
-        Time("simulation", "python", 3 * SECOND, 3), entries={"simulation": 1000}, text=text
-    )
-    (finding,) = found(element_loop.RULE, trace)
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
-
-
-def test_loops_of_a_run_of_hours_have_intervals():
-    """Products of two of their times do not fit into 64 bits."""
-    hour = 3600 * SECOND
-    numbers = loop_rows(
-        Time("simulation", "python", 3 * hour, 3), entries={"simulation": 10**6}, text=FORCES
-    )
-    tensors = loop_rows(
-        Time("(none)", "framework", 3 * hour, 3),
-        text=POLYAK,
-        native_call=[calls("(none)", "torch._C:TensorBase.mul_", 10**8, hour)],
-    )
-    for rule, trace in ((element_loop.RULE, numbers), (tensor_loop.RULE, tensors)):
-        (finding,) = found(rule, trace)
-        assert finding.price is not None
-        assert finding.price.low_ns < finding.price.saving_ns < finding.price.high_ns
-
-
-@pytest.mark.parametrize(
-    ("line", "are_numbers"),
-    [
-        ("self.speed[i] += 0.1 * self.force[i]", True),
-        ("total += math.sqrt(self.speed[i] * 2)", True),
-        ("self.speed += 0.1 * force", False),
-        ("drift = np.roll(force, 1) - 2 * force", False),
-        ("part = self.speed[:3] * 2", False),
-        ("number = number * 2", True),
-        ("noise = 0.1 * rng.normal(0, 1, 12)", False),
-        ("noise = 0.1 * rng.normal(0, 1)", True),
-        ("noise = 0.1 * np.random.randn(12)", False),
-        ("share = 1 / np.linalg.norm(number)", True),
-        ("share = 0.1 * torch.rand(1).item()", True),
-        ("other = other * 2", True),  # an array of another function
-    ],
-)
-def test_arithmetic_of_whole_arrays_is_no_loop_over_numbers(line, are_numbers):
-    text = (
-        f"def step(self, number):\n    for i in range(4):\n        {line}\n"
-        "    self.speed = np.zeros(12)\n    force = self.speed[:] + 1.0\n"
-        "def more():\n    other = np.zeros(3)\n"
-    )
-    trace = loop_rows(
-        Time("simulation", "python", 3 * SECOND, 3), entries={"simulation": 1000}, text=text
-    )
-    assert len(found(element_loop.RULE, trace)) == are_numbers
-
-
-@pytest.mark.parametrize(
-    "silent",
-    [
-        {"line": 4},  # no arithmetic
-        {"line": 7},  # a recursion that ends when it ends
-        {"line": 8},  # in no loop
-        {"line": 5},  # makes objects
-        {"line": 3, "layer": "framework"},  # a loop over tensors
-        {"line": 3, "entries": 100_000},  # a few numbers in each of many steps
-    ],
-)
-def test_other_lines_in_python_are_not(silent):
-    assert found(element_loop.RULE, computing(**silent)) == []
 
 
 # ---- copies of buffers ---------------------------------------------------------------------------

@@ -99,3 +99,21 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
     assert NOTHING.call_of("net") is None
     assert not NOTHING.is_under(1, {"no_grad"})
     assert NOTHING.copies_itself(1, {"cat"}) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "joins"),
+    [
+        ('key = "".join(str(cell) for row in board for cell in row)', True),
+        ("key = tuple(int(each) for each in state)", True),
+        ("return tuple(map(int, state)), 1", True),
+        ("seen.add(frozenset([cell.name for cell in cells]))", True),
+        ("key = tuple(state)", False),
+        ("key = board.tobytes()", False),
+        ("thread.join(each for each in threads)", False),
+        ('print(" ".join(str(each) for each in scores))', False),
+        ('log.info(", ".join(map(str, scores)))', False),
+    ],
+)
+def test_a_key_is_made_item_by_item(line, joins):
+    assert Source(ast.parse(f"def key(state):\n    {line}\n")).joins_items(2) is joins

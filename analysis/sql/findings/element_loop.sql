@@ -1,7 +1,8 @@
 -- Lines of the program's own in which Python itself takes time of the training loop of a process
 -- ($process_id), with no function of a library and no call of a framework.
 --   own_ns    of the line, with below_ns2 and above_ns2, the squared distances to its interval's ends
---   entries   of the operation; 0: between operations
+--   entries   of the operation. Between operations: steps of environments, which are the operations
+--             $operations, or as many as the most frequent operation has
 WITH _entry AS (
   SELECT path AS operation, COUNT(*) AS entries
   FROM operation_instance JOIN operation USING (operation_id)
@@ -17,7 +18,9 @@ WITH _entry AS (
     AND layer <> 'gpu' AND own_ns > 0
   GROUP BY file, line, operation
 )
-SELECT file, line, operation, COALESCE(entries, 0) AS entries, CAST(own_ns AS DOUBLE) AS own_ns,
+SELECT file, line, operation, CAST(COALESCE(entries,
+    (SELECT MAX(entries) FROM _entry WHERE operation IN (SELECT UNNEST($operations))),
+    (SELECT MAX(entries) FROM _entry), 1) AS BIGINT) AS entries, CAST(own_ns AS DOUBLE) AS own_ns,
   CAST(below_ns2 AS DOUBLE) AS below_ns2, CAST(above_ns2 AS DOUBLE) AS above_ns2
 FROM _line LEFT JOIN _entry USING (operation)
 WHERE own_ns > other_ns

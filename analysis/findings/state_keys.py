@@ -1,0 +1,64 @@
+"""A key or a text is made of a state, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.source_code import source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/own_line"
+# NumPy writes an array for people: str(board), repr(board).
+_WRITERS = (r".*/numpy/_?core/arrayprint\.py:.*",)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    written = of_functions(trace, loop, _WRITERS)
+    if written is not None:
+        yield Finding(
+            title="arrays are written as text for "
+            f"{share(written.time.saving_ns, loop.loop_ns)} of the loop",
+            evidence=f"{written.readings} readings of the loop's stack lie in what NumPy writes "
+            "for people.",
+            evidence_sql=written.evidence_sql,
+            fix="If the text is a key, use array.tobytes(). If it is for people, write it less "
+            "often.",
+            no_effect="Other keys for arrays of other types or shapes that look alike.",
+            price=written.time.part(0.85, 0.97, 1.0),
+            operation=written.operation,
+            file=written.file,
+            line=written.line,
+        )
+    asked = {"process_id": loop.process_id, "operations": []}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    for first in rows:
+        place = first["file"], first["line"]
+        time = estimate_of([row for row in rows if (row["file"], row["line"]) == place])
+        if not verdicts.is_line_costly(first["own_ns"], loop.loop_ns):
+            return
+        if source_of(trace, first["file"]).joins_items(first["line"]):
+            yield Finding(
+                title="a key or a text is made item by item, for "
+                f"{share(time.saving_ns, loop.loop_ns)} of the loop",
+                evidence="The line joins what a comprehension, or map, makes of each item.",
+                evidence_sql=statement.shown(_STATEMENT, **asked),
+                fix="If the items are an array's, use array.tobytes() as the key. Else keep the "
+                "key beside the state, and change it with it.",
+                no_effect="Little effect where the state has a few items.",
+                price=time.part(0.6, 0.92, 1.0),
+                operation=first["operation"],
+                file=first["file"],
+                line=first["line"],
+            )
+            return
+
+
+RULE = Rule(_find, of_lines=True)
