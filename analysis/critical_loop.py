@@ -38,6 +38,12 @@ def critical_loop(trace: Trace) -> Loop | None:
     return Loop(**rows[0]) if rows else None
 
 
+def looping_processes(trace: Trace) -> dict[int, str | None]:
+    """The names of all processes that have a training loop, by process_id."""
+    rows = statement.run(trace, "loop_process").to_dicts()
+    return {row["process_id"]: row["name"] for row in rows}
+
+
 def spread(
     trace: Trace,
     loop: Loop,

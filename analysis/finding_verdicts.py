@@ -52,11 +52,11 @@ _DIRECTLY = 1.5
 _FEW_ITERATIONS = 0.02
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
 # of a small operator takes at most.
-_LOOPED_CALLS = 60
+LOOPED_CALLS = 60
 _LOOPED_UPDATES = 4
 # The same between operations, where steps of environments are counted as entries: calls of a loop
 # that runs once in many steps are spread over all of them.
-_LOOPED_BETWEEN = 8
+LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
@@ -179,7 +179,7 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     """Whether a native function is called so often in an entry, and so briefly each time, that
     Python loops over elements. From a row of the rule `tensor_loop`. A loop that updates the
     parameters of a network is one with a few of them, too."""
-    fewest = _LOOPED_BETWEEN if row["operation"] == OUTSIDE else _LOOPED_CALLS
+    fewest = LOOPED_BETWEEN if row["operation"] == OUTSIDE else LOOPED_CALLS
     if updates_parameters:
         fewest = _LOOPED_UPDATES
     return bool(are_calls_brief(row) and row["calls"] >= fewest * row["entries"])

@@ -38,6 +38,18 @@ def could_be_one_call(source: Source, line: int) -> bool:
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
 
 
+def goes_through_items(source: Source, line: int) -> bool:
+    """Whether a line gives a call what a `for` goes through, item by item: no stretches of it, as
+    minibatches are."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or not isinstance(loop, ast.For):
+        return False
+    if any(isinstance(node, ast.Slice) and node.lower for node in ast.walk(loop)):
+        return False
+    items = looped_names(loop)
+    return any(_meet(_names(given(call)), items) for call in named_calls_at(loop, line))
+
+
 def gives_one(source: Source, line: int) -> bool:
     """Whether the loop around a line makes batches of one item: x.unsqueeze(0), x[None]."""
     loop = source.innermost_loop(line)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def iteration_summary(trace: Trace, *, processes: int) -> Table:
     """The complete iterations of each process: number, mean, median, p95, min, max, and the
-    drift from the median of the first tenth to that of the last (None below 20 iterations)."""
+    drift from the median of the first tenth to that of the last (None below 20 iterations, or if
+    they differ much)."""
     return statement.run(trace, "iteration_summary", processes=processes)
 
 

@@ -51,6 +51,12 @@ def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) 
     return OwnLoop(*place, total_ns=total_ns)
 
 
+def operations_in(trace: Trace, loop: Loop, file: str, place: tuple[int, int]) -> set[str]:
+    """The operations in which lines of a file, from one to another, take time."""
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    return {row["operation"] for row in rows.to_dicts() if place[0] <= row["line"] <= place[1]}
+
+
 def loop_around(
     trace: Trace, loop: Loop, *, file: str, line: int, operation: str
 ) -> tuple[str, OwnLoop] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,16 @@ def _lines_to(
     return {(row["file"], row["line"]) for row in rows}
 
 
-def _is_training(trace: Trace, row: Row, trained: set[tuple[str, int]]) -> bool:
+def are_training(trace: Trace, loop: Loop, file: str, place: tuple[int, int]) -> bool:
+    """Whether lines of a file, from one to another, lead to what changes a network."""
+    return _are_training(lines_to(trace, loop, _TRAINING), file, place)
+
+
+def _are_training(trained: Container[tuple[str, int]], file: str, place: tuple[int, int]) -> bool:
+    return any((file, line) in trained for line in range(place[0], place[1] + 1))
+
+
+def _is_training(trace: Trace, row: Row, trained: Container[tuple[str, int]]) -> bool:
     """Whether a line, or the loop around it, changes networks from pass to pass."""
-    lines = source_of(trace, row["file"]).loop_at(row["line"]) or (row["line"], row["line"])
-    return any((row["file"], line) in trained for line in range(lines[0], lines[1] + 1))
+    file, line = row["file"], row["line"]
+    return _are_training(trained, file, source_of(trace, file).loop_at(line) or (line, line))

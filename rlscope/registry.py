@@ -127,6 +127,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "serialization": "rlscope.analysis.findings.serialization:RULE",
         "single_inference": "rlscope.analysis.findings.single_inference:RULE",
         "sleeping": "rlscope.analysis.findings.sleeping:RULE",
+        "small_generations": "rlscope.analysis.findings.small_generations:RULE",
         "state_copies": "rlscope.analysis.findings.state_copies:RULE",
         "library_distributions": "rlscope.analysis.findings.library_distributions:RULE",
         "state_keys": "rlscope.analysis.findings.state_keys:RULE",

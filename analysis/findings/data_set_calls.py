@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.amounts import share
-from rlscope.analysis import verdicts
+from rlscope.amounts import plural, share
+from rlscope.analysis import groups, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions, time_of_functions
+from rlscope.analysis.function_time import FunctionTime, of_functions, time_of_functions
+from rlscope.analysis.independent_passes import goes_through_items
+from rlscope.analysis.own_loops import operations_in
 from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -34,21 +38,52 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     beside_ns = max(time.saving_ns - steps_ns, 0.0)
     if not verdicts.is_most(beside_ns, time.saving_ns):
         return
-    beside = Price(beside_ns, max(time.low_ns - steps_ns, 0.0), max(time.high_ns - steps_ns, 0.0))
+    steps = share(steps_ns, time.saving_ns)
+    evidence = (
+        f"{calls.readings} readings of the loop's stack lie in fit, predict or evaluate, called "
+        f"from {plural(len(calls.places), 'line')}. What these do with a batch takes {steps}."
+    )
+    if _are_rows_looped(trace, loop, calls):
+        yield Finding(
+            title="Keras is called for one row after the other, for "
+            f"{share(time.saving_ns, loop.loop_ns)} of the loop",
+            evidence=evidence,
+            evidence_sql=calls.evidence_sql,
+            fix="Put the rows of all passes into one batch, and call predict_on_batch and "
+            "train_on_batch once.",
+            no_effect="Other numbers, where a pass needs what the one before it learned.",
+            # 32 rows of networks of 24 units.
+            price=time.part(0.8, 0.94, 0.99),
+            operation=calls.operation,
+            file=calls.file,
+            line=calls.line,
+        )
+        return
     yield Finding(
         title="Keras makes data sets for single batches for "
         f"{share(beside_ns, loop.loop_ns)} of the loop",
-        evidence=f"{calls.readings} readings of the loop's stack lie in fit, predict or evaluate. "
-        f"What these do with a batch takes {share(steps_ns, time.saving_ns)} of that time.",
+        evidence=evidence,
         evidence_sql=calls.evidence_sql,
         fix="Call predict_on_batch and train_on_batch, which make none, with many rows at once.",
         no_effect="Little effect where each call goes through many batches.",
         # With a row or 32, they take 0.4 % to 2 % of the time of predict and fit.
-        price=beside.part(0.9, 0.97, 1.0),
+        price=Price(
+            beside_ns, max(time.low_ns - steps_ns, 0.0), max(time.high_ns - steps_ns, 0.0)
+        ).part(0.9, 0.97, 1.0),
         operation=calls.operation,
         file=calls.file,
         line=calls.line,
     )
+
+
+def _are_rows_looped(trace: Trace, loop: Loop, calls: FunctionTime) -> bool:
+    """Whether the line stands in a loop over rows, which steps no environment."""
+    source = source_of(trace, calls.file)
+    place = source.loop_at(calls.line)
+    if place is None or not goes_through_items(source, calls.line):
+        return False
+    inside = operations_in(trace, loop, calls.file, place)
+    return inside.isdisjoint(groups.paths_in(trace, loop.process_id, SIMULATION))
 
 
 RULE = Rule(_find, of_lines=True)

@@ -10,7 +10,7 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
-from rlscope.analysis.own_loops import callers, own_loop
+from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION, group_of
@@ -98,10 +98,7 @@ def _asking_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, in
         place = source.loop_at(line)
         if place is None:
             continue
-        rows = statement.run(
-            trace, "findings/line_operation", process_id=loop.process_id, file=file
-        ).to_dicts()
-        inside = {row["operation"] for row in rows if place[0] <= row["line"] <= place[1]}
+        inside = operations_in(trace, loop, file, place)
         known = {row for row in inside if group_of(row) in (LEARNING, "replay")}
         steps = source.asks_each(line) and not inside.isdisjoint(simulation) and not known
         return (file, line) if steps else None

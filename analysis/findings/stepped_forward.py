@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import finding_verdicts, statement, training_lines
+from rlscope.analysis import finding_verdicts, training_lines
+from rlscope.analysis.brief_calls import are_calls_brief
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -59,10 +59,7 @@ def _are_calls_small(trace: Trace, loop: Loop, row: Row) -> bool:
     """Whether each call takes as long as many, because most of it is the way to the operators."""
     if gives_one(source_of(trace, row["file"]), row["line"]):
         return True
-    asked = {"process_id": loop.process_id, "operations": [row["operation"]], "apart": []}
-    calls = statement.run(trace, "findings/repeated_call", **asked).to_dicts()
-    often = filter(finding_verdicts.is_called_in_passes, calls)
-    return any(finding_verdicts.are_calls_brief(each) for each in islice(often, 1))
+    return are_calls_brief(trace, loop, row["operation"])
 
 
 def _time(trace: Trace, rows: list[Row]) -> Price:

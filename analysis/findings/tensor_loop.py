@@ -29,6 +29,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {
         "process_id": loop.process_id,
         "operations": groups.paths_in(trace, loop.process_id, SIMULATION),
+        "looped": finding_verdicts.LOOPED_CALLS,
+        "between": finding_verdicts.LOOPED_BETWEEN,
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     for lines in _loops(trace, loop, rows):

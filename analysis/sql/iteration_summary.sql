@@ -1,6 +1,8 @@
 -- Length of the complete iterations of each process that has iterations.
---   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20. Recording GPU
---                                  work makes iterations longer: where some are without it, these count
+--   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20, and where one in 20
+--                                  is twice as long as the median: they differ by what they do, as episodes do.
+--                                  Recording GPU work makes iterations longer: where some are without it, these
+--                                  count
 --   drift                          last_tenth_ns / first_tenth_ns - 1
 --   steps                          what another tool calls the iterations; NULL: the same, or none did
 -- uses: own_iteration
@@ -16,19 +18,18 @@ WITH _like AS (
     AVG(duration_ns) AS mean_ns, QUANTILE_CONT(duration_ns, 0.5) AS median_ns,
     QUANTILE_CONT(duration_ns, 0.95) AS p95_ns, MIN(duration_ns) AS min_ns,
     MAX(duration_ns) AS max_ns, SUM(duration_ns) AS duration_ns,
-    IF(COUNT(*) FILTER (is_like) >= 20,
-      QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 1), NULL) AS first_ns,
-    IF(COUNT(*) FILTER (is_like) >= 20,
-      QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10), NULL) AS last_ns
+    COUNT(*) FILTER (is_like) >= 20 AND p95_ns < 2 * median_ns AS are_alike,
+    QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 1) AS first_ns,
+    QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10) AS last_ns
   FROM _tenth GROUP BY process_id
 )
 SELECT process_id, process.name, iterations, source,
   CAST(ROUND(mean_ns) AS BIGINT) AS mean_ns, CAST(ROUND(median_ns) AS BIGINT) AS median_ns,
   CAST(ROUND(p95_ns) AS BIGINT) AS p95_ns, min_ns, max_ns,
   CAST(duration_ns AS BIGINT) AS duration_ns,
-  CAST(ROUND(first_ns) AS BIGINT) AS first_tenth_ns,
-  CAST(ROUND(last_ns) AS BIGINT) AS last_tenth_ns,
-  last_ns / NULLIF(first_ns, 0) - 1 AS drift,
+  CAST(ROUND(IF(are_alike, first_ns, NULL)) AS BIGINT) AS first_tenth_ns,
+  CAST(ROUND(IF(are_alike, last_ns, NULL)) AS BIGINT) AS last_tenth_ns,
+  IF(are_alike, last_ns / NULLIF(first_ns, 0) - 1, NULL) AS drift,
   (SELECT ANY_VALUE(value) FROM metadata
     WHERE key = 'rlscope.steps' AND metadata.process_id = _summary.process_id) AS steps
 FROM _summary JOIN process USING (process_id)

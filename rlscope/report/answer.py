@@ -105,7 +105,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
         else _nothing(trace, found.loop, first, rows),
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
-        rest=" ".join(filter(None, [_overlap(shown), _rest(len(rows) - len(shown), rows)])),
+        rest=" ".join(filter(None, [_overlap(shown), _rest(trace, found.loop, shown, rows)])),
         failures=[*map(_failure, found.failures), *_unmeasured(found.experiments)],
     )
 
@@ -276,12 +276,22 @@ def _overlap(rows: Sequence[Row]) -> str:
     )
 
 
-def _rest(hidden: int, rows: Sequence[Row]) -> str:
+def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -> str:
     """What is not among those that are shown."""
-    if hidden:
+    if hidden := len(rows) - len(shown):
         return f"`rlscope advise` has {units.plural(hidden, 'more finding')}."
+    if not rows:
+        return ""
     least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
-    return f"No rule found anything else that is worth {least} of the loop." if rows else ""
+    said = f"No rule found anything else that is worth {least} of the loop"
+    looping = critical_loop.looping_processes(trace)
+    name = units.visible(looping.pop(loop.process_id, None) or "?")
+    if not looping:
+        return f"{said}."
+    others = f"loops of {units.plural(len(looping), 'other process')}"
+    if len(looping) == 1:
+        others = f"loop of {units.visible(next(iter(looping.values())) or '?')}"
+    return f"{said} of {name}. No rule looks at the {others}."
 
 
 def _failure(failure: Failure) -> str:

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 from support.files.finding_rows import finding, install, seconds, trace
-from support.files.relation_rows import SECOND, Relations, share
+from support.files.relation_rows import SECOND, Relations, process, share
 
 from rlscope.report import advice_renderers, answer
 from rlscope.report.renderers import html
@@ -170,6 +170,24 @@ def test_the_list_says_how_many_it_leaves_out(rules):
     found = answer.read(trace(), most=3)
     assert [each.rank for each in found.findings] == ["1", "2", "3"]
     assert found.rest.endswith("`rlscope advise` has 1 more finding.")
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ([], "of the loop."),
+        (["w01"], "of the loop of train.py. No rule looks at the loop of w01."),
+        (["w01", "w02"], "No rule looks at the loops of 2 other processes."),
+    ],
+)
+def test_the_answer_says_which_loops_no_rule_looks_at(rules, others, said):
+    rules(one=[finding(seconds(2, 1, 3))])
+    names = ["train.py", *others]
+    rows = {
+        "process": [process(n, 0, 20 * SECOND, name=name) for n, name in enumerate(names)],
+        "breakdown": [share(n, "update", "python", 10 * SECOND) for n in range(len(names))],
+    }
+    assert answer.read(trace(**rows)).rest.endswith(said)
 
 
 def test_the_summary_has_three_findings_and_the_rules_that_failed(rules):

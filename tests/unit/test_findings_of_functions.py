@@ -304,47 +304,6 @@ def test_evaluations_are_named_from_a_tenth_of_the_loop_on():
     assert finding.price.saving_ns == pytest.approx(0.9 * 2 * SECOND)
 
 
-TRAINER = f"{LIBRARY}/keras/src/backend/tensorflow/trainer.py"
-PREDICT = (TRAINER, "TensorFlowTrainer.predict")
-EACH_BATCH = (TRAINER, "TensorFlowTrainer._make_function.<locals>.function")
-HANDLER = (
-    f"{LIBRARY}/keras/src/utils/traceback_utils.py",
-    "filter_traceback.<locals>.error_handler",
-)
-
-
-def predicting(beside_ns: int, steps_ns: int):
-    return loop_rows(
-        Time("backprop", "framework", beside_ns, 7, (HANDLER, PREDICT)),
-        Time("backprop", "framework", SECOND, 7, (HANDLER,)),
-        Time("backprop", "framework", steps_ns, 7, (HANDLER, PREDICT, EACH_BATCH)),
-        Time("inference", "framework", SECOND, 9, (HANDLER,)),  # a model that is called
-    )
-
-
-def test_data_sets_of_keras_for_single_batches_are_named():
-    (finding,) = found(rule("data_set_calls"), predicting(3 * SECOND, SECOND))
-    assert (finding.file, finding.line, finding.operation) == (FILE, 7, "backprop")
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.97 * 4 * SECOND)
-
-
-def test_batches_of_an_older_keras_are_compiled_functions():
-    function = (
-        f"{LIBRARY}/tensorflow/python/eager/polymorphic_function/polymorphic_function.py",
-        "Function.__call__",
-    )
-    trace = loop_rows(
-        Time("backprop", "framework", SECOND, 7, (HANDLER, PREDICT)),
-        Time("backprop", "framework", 4 * SECOND, 7, (HANDLER, PREDICT, function)),
-    )
-    assert found(rule("data_set_calls"), trace) == []
-
-
-def test_data_sets_of_many_batches_are_what_they_are_for():
-    assert found(rule("data_set_calls"), predicting(SECOND, 4 * SECOND)) == []
-
-
 def test_layers_of_keras_on_pytorch_cannot_be_compiled_so():
     layer = (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")
     torch = (f"{LIBRARY}/keras/src/backend/torch/numpy.py", "matmul")

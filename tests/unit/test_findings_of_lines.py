@@ -98,6 +98,21 @@ def test_an_update_of_parameters_has_longer_calls_beside(in_place, pairs):
     assert all("3,200 calls of torch._C:TensorBase.mul_" in each.evidence for each in findings)
 
 
+def test_a_loop_for_a_loss_is_one_beside_a_long_backward():
+    """As that over the steps of an episode."""
+    trace = loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 2),
+        entries={"backprop": 400},
+        text="for value, goal in zip(values, goals):\n    losses.append(-value * goal)\n",
+        native_call=[
+            calls("backprop", "torch._C._engine:run_backward", 400, 4 * SECOND),
+            calls("backprop", "torch._C:TensorBase.__mul__", 24_000, SECOND // 10),
+        ],
+    )
+    (finding,) = found(tensor_loop.RULE, trace)
+    assert finding.evidence.startswith("24,000 calls of torch._C:TensorBase.__mul__ in 400 entries")
+
+
 def test_layers_of_a_network_are_no_loop_over_tensors():
     """The program's own line calls modules, and these call the framework."""
     trace = loop_rows(

@@ -1,0 +1,44 @@
+"""Advice on texts that are generated a few at a time."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found_by, loop_rows
+from support.files.relation_rows import SECOND
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+STEP = ("/lib/torch/optim/optimizer.py", "Optimizer.step")
+LINEAR = "torch._C._nn:linear"
+TEXT = "for prompt in prompts:\n    texts.append(write(net, prompt))\ntrain(texts)\n"
+
+
+def generating(text: str = TEXT, *times: Time, each_ns: int = 20_000, entries: int = 10):
+    """4 s of it, in line 2."""
+    return loop_rows(
+        Time("generation", "framework", 4 * SECOND, 2, (MODULE,)),
+        *times,
+        text=text,
+        native_call=[calls("generation", LINEAR, 1000, 1000 * each_ns)],
+        entries={"generation": entries},
+    )
+
+
+def test_prompts_that_are_answered_one_by_one_are_named():
+    (finding,) = found_by("small_generations", generating())
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "generation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.6 * 4 * SECOND)
+
+
+def test_a_loop_that_goes_on_a_text_is_none():
+    text = "for _ in range(32):\n    text = net(text)\n"
+    assert found_by("small_generations", generating(text)) == []
+
+
+def test_a_loop_that_trains_is_none():
+    training = Time("backprop", "framework", SECOND, 1, (STEP,))
+    assert found_by("small_generations", generating(TEXT, training)) == []
+
+
+def test_a_model_whose_arithmetic_takes_the_time_is_none():
+    assert found_by("small_generations", generating(each_ns=60_000)) == []
