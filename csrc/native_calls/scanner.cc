@@ -167,8 +167,10 @@ class Patcher : public Visitor {
   }
 
   // Under its Python name a number slot is the same pointer, which numpy's types inherit from here.
+  // CPython compares that of __setattr__ and __delattr__ with the slot, and raises TypeError.
   static bool IsComparedWrapper(PyObject* wrapper, const WatchedRange& library) {
     const auto offset = reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_base->offset;
+    if (offset == static_cast<int>(offsetof(PyTypeObject, tp_setattro))) return true;
     const auto number = static_cast<int>(offsetof(PyHeapTypeObject, as_number));
     const bool is_number =
         offset >= number && offset < number + static_cast<int>(sizeof(PyNumberMethods));

@@ -89,6 +89,10 @@ static PyObject* thing_nothing(PyObject* self, PyTypeObject* defining, PyObject*
   Py_RETURN_NONE;
 }
 
+static int thing_set_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  return PyObject_GenericSetAttr(self, name, value);
+}
+
 static PyMethodDef thing_methods[] = {
     {"method", thing_method, METH_NOARGS, NULL},
     {"class_method", thing_class_method, METH_NOARGS | METH_CLASS, NULL},
@@ -101,23 +105,16 @@ static PyMethodDef thing_methods[] = {
 static PyGetSetDef thing_getset[] = {{"value", thing_get_value, thing_set_value, NULL, NULL},
                                      {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot thing_slots[] = {{Py_tp_new, thing_new},
-                                    {Py_tp_init, thing_init},
-                                    {Py_tp_dealloc, thing_dealloc},
-                                    {Py_tp_repr, thing_repr},
-                                    {Py_tp_hash, thing_hash},
-                                    {Py_tp_richcompare, thing_compare},
-                                    {Py_tp_call, thing_call},
-                                    {Py_tp_iter, thing_iter},
-                                    {Py_tp_iternext, thing_next},
-                                    {Py_nb_add, thing_add},
-                                    {Py_nb_bool, thing_bool},
-                                    {Py_mp_subscript, thing_item},
-                                    {Py_mp_ass_subscript, thing_set_item},
-                                    {Py_mp_length, thing_length},
-                                    {Py_tp_methods, thing_methods},
-                                    {Py_tp_getset, thing_getset},
-                                    {0, NULL}};
+static PyType_Slot thing_slots[] = {
+    {Py_tp_new, thing_new},         {Py_tp_init, thing_init},
+    {Py_tp_dealloc, thing_dealloc}, {Py_tp_repr, thing_repr},
+    {Py_tp_hash, thing_hash},       {Py_tp_richcompare, thing_compare},
+    {Py_tp_call, thing_call},       {Py_tp_setattro, thing_set_attribute},
+    {Py_tp_iter, thing_iter},       {Py_tp_iternext, thing_next},
+    {Py_nb_add, thing_add},         {Py_nb_bool, thing_bool},
+    {Py_mp_subscript, thing_item},  {Py_mp_ass_subscript, thing_set_item},
+    {Py_mp_length, thing_length},   {Py_tp_methods, thing_methods},
+    {Py_tp_getset, thing_getset},   {0, NULL}};
 static PyType_Spec thing_spec = {"sample.Thing", sizeof(Thing), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, thing_slots};
 

@@ -85,6 +85,30 @@ def test_kind_of_call_is_recorded(kinds: dict[str, list[str]], kind: str) -> Non
     assert kinds.get(kind) == [f"sample:{name}" for name in KINDS[kind]]
 
 
+SUBCLASS = """
+_runtime.intercept_at_import(None, None, True)
+import sample
+
+class Careful(sample.Thing):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        super().__delattr__(name)
+
+careful = Careful(3)
+careful.value, careful.other = 4, 5
+del careful.other
+assert (careful.value, hasattr(careful, "other")) == (4, False)
+"""
+
+
+def test_a_subclass_may_set_attributes_by_its_base(sample: str, tmp_path: Path) -> None:
+    """CPython compares the function behind `__setattr__` with the slot of the type."""
+    recorded = record_calls(str(tmp_path / "run"), WATCH.format(folder=sample) + SUBCLASS)
+    assert "sample:Thing.value" in {call.name for call in calls_of(recorded)}
+
+
 CALLBACKS = """
 _runtime.intercept_at_import(None, None, True)
 import sample
