@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "runtime/call_sites.h"
+#include "runtime/first_record.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/names.h"
@@ -108,6 +109,13 @@ void rlscope_set_thread_name(const char* text, uint64_t length) {
   const uint16_t flags = process.python ? rlscope::trace::kPythonThread : 0;
   runtime::AppendEntry(rlscope::trace::EntryKind::kThreadName, flags, thread, runtime::SysGetTid(),
                        text, runtime::Cut(length, rlscope::trace::kMaxNameBytes));
+}
+
+void rlscope_begin_thread(void) {
+  namespace runtime = rlscope::runtime;
+  if (rlscope_follow() == 0 || !runtime::HasImage()) return;
+  LockGuard guard(&process_lock);
+  runtime::EnsureRing(&rlscope_self);
 }
 
 void rlscope_begin_native_thread(void) {

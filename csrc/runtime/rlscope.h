@@ -149,6 +149,8 @@ RLSCOPE_EXPORT void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t va
 
 RLSCOPE_EXPORT void rlscope_set_process_name(const char* text, uint64_t length);
 RLSCOPE_EXPORT void rlscope_set_thread_name(const char* text, uint64_t length);
+// The calling thread exists from here on, as from a record that it makes: its stacks are read.
+RLSCOPE_EXPORT void rlscope_begin_thread(void);
 // The calling thread is none of the interpreter's: outside of callbacks its time has no owner.
 // Before its first record; later, and in the main thread, it changes nothing.
 RLSCOPE_EXPORT void rlscope_begin_native_thread(void);

@@ -163,6 +163,7 @@ by -> the module that names them: name_new(module) those to come, name_made(modu
 there."""
 
 GENERAL_ROWS = {
+    "numpy": "rlscope.auto.first_thread:begin",
     "numpy.random": "rlscope.auto.draws:watch_numpy",
     "multiprocessing.connection": "rlscope.auto.messages:watch_connections",
     "multiprocessing.queues": "rlscope.auto.messages:watch_queues",

@@ -91,9 +91,17 @@ def is_transition(result: object) -> bool:
         if _is_number(first):
             return _kind(last) == _TRUTH
         observed = isinstance(first, (list, tuple)) or type(first).__module__ == "numpy"
-        return observed and _is_number(last)
+        return observed and (_is_number(last) or _are_rewards_of(first, last))
     rewards, ends = (_kind(each) for each in result[1:3])
     return rewards in _NUMBERS and ends == _TRUTH
+
+
+def _are_rewards_of(observed: object, rewards: object) -> bool:
+    """Whether both are arrays, and the second has a number for each row of the first."""
+    if any(type(each).__module__ != "numpy" for each in (observed, rewards)):
+        return False
+    shapes: list[tuple[int, ...]] = [each.shape for each in (observed, rewards)]  # type: ignore[attr-defined]
+    return len(shapes[0]) > 1 and shapes[1] == shapes[0][:1] and _kind(rewards) in _NUMBERS
 
 
 def _is_number(value: object) -> bool:

@@ -352,7 +352,10 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     rows = [row for row in times if row["group"] == first]
     if not facts["looping_processes"]:
         into = loop_sentences.annotation(facts)
-        yield Detail(f"Put the steps of the training loop into {into} to see where its time goes.")
+        yield Detail(
+            f"Put the steps of the training loop into {into} to see where its time goes. "
+            "Or name the class of its environment: rls-prof --environment CLASS."
+        )
         if any(row["layer"] != "none" for row in rows):
             yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
         return

@@ -22,6 +22,7 @@ SEEN = [0.0, 1.0]
         (SEEN, -1.0),
         (numpy.zeros(2), numpy.float64(1)),
         ((0, 3), 0.0),
+        (numpy.zeros((3, 4)), numpy.zeros(3)),
     ],
 )
 def test_transitions(result: object) -> None:
@@ -42,6 +43,10 @@ def test_transitions(result: object) -> None:
         (SEEN, SEEN),
         (SEEN, None),
         ({}, 1.0),
+        (numpy.zeros((3, 4)), numpy.zeros((3, 4))),  # as the state of an LSTM
+        (numpy.zeros(3), numpy.zeros(3)),
+        (numpy.zeros((3, 4)), numpy.zeros(2)),
+        (numpy.zeros((3, 4)), [0.0] * 3),
     ],
 )
 def test_what_else_a_step_returns(result: object) -> None:

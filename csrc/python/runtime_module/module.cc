@@ -37,6 +37,11 @@ PyObject* ProcessName(PyObject*, PyObject* name) {
   Py_RETURN_NONE;
 }
 
+PyObject* BeginThread(PyObject*, PyObject*) {
+  rlscope_begin_thread();
+  Py_RETURN_NONE;
+}
+
 PyObject* Metadata(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 2) {
     PyErr_SetString(PyExc_TypeError, "metadata takes a key and its JSON text");
@@ -237,6 +242,7 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 
 PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"process_name", ProcessName, METH_O, nullptr},
+                                {"begin_thread", BeginThread, METH_NOARGS, nullptr},
                                 {"metadata", Fast(Metadata), METH_FASTCALL, nullptr},
                                 {"progress", Fast(Progress), METH_FASTCALL, nullptr},
                                 {"start", Start, METH_NOARGS, nullptr},
