@@ -54,10 +54,18 @@ WITH _own AS (
   FROM _wait
 ), _moment AS (
   SELECT DISTINCT UNNEST([start_ns, end_ns, next_ns]) AS moment_ns FROM _next
+), _place AS (
+  SELECT moment_ns, NULL AS began FROM _moment
+  UNION ALL
+  SELECT start_ns, _before FROM _before
+), _latest AS (  -- not by an ASOF JOIN, as in parts/worker_part.sql
+  SELECT moment_ns, LAST_VALUE(began IGNORE NULLS) OVER (
+    ORDER BY moment_ns, began IS NULL ROWS UNBOUNDED PRECEDING) AS latest
+  FROM _place QUALIFY began IS NULL
 ), _sum AS (
   SELECT moment_ns,
-    COALESCE(before_ns + LEAST(moment_ns, end_ns) - start_ns, 0) AS busy_ns
-  FROM _moment ASOF LEFT JOIN _before ON moment_ns >= start_ns
+    COALESCE(latest.before_ns + LEAST(moment_ns, latest.end_ns) - latest.start_ns, 0) AS busy_ns
+  FROM _latest
 )
 SELECT _iteration.iteration, _iteration.stretch, COALESCE(path, '(none)') AS operation,
   CAST(ended.busy_ns - began.busy_ns AS BIGINT) AS waited_ns,

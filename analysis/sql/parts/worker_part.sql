@@ -19,10 +19,18 @@ WITH _served AS (  -- with the instance after each, and one before the first
     JOIN operation_instance ON operation_instance.process_id = worker_id
     JOIN operation USING (operation_id)
   WHERE depth = 0 AND duration_ns > 0 AND start_ns < (SELECT MAX(end_ns) FROM served_instance)
-), _placed AS (
-  SELECT served.*, worker_id, step.start_ns AS step_ns, step.end_ns AS stepped_ns
-  FROM _step AS step ASOF JOIN _served AS served
-    ON step.process_id = served.process_id AND step.start_ns >= served.start_ns
+), _begin AS (
+  SELECT process_id, start_ns, _served AS served, NULL AS step FROM _served
+  UNION ALL
+  SELECT process_id, start_ns, NULL, _step FROM _step
+), _latest AS (  -- an ASOF JOIN would compare all pairs, where DuckDB takes these for a few rows
+  SELECT step, LAST_VALUE(served IGNORE NULLS) OVER (
+    PARTITION BY process_id ORDER BY start_ns, step IS NOT NULL ROWS UNBOUNDED PRECEDING) AS served
+  FROM _begin QUALIFY step IS NOT NULL
+), _placed AS MATERIALIZED (
+  SELECT UNNEST(served), step.worker_id AS worker_id, step.start_ns AS step_ns,
+    step.end_ns AS stepped_ns
+  FROM _latest WHERE served IS NOT NULL
 ), _part AS (
   SELECT process_id, operation, start_ns AS served_ns, worker_id, step_ns AS start_ns,
     LEAST(stepped_ns, end_ns) AS end_ns
