@@ -32,6 +32,7 @@ _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
 # forward calls of its layers a backward of them takes at most.
 _INFERENCES_PER_BACKWARD = 4
+_STEPS_PER_BACKWARD = 8
 _BACKWARD_OF_FORWARDS = 10
 # Batches of a replay memory for each backward, of a program that learns from it: a batch may have
 # the backwards of two networks.
@@ -261,6 +262,13 @@ def are_gradients_needless(row: Row) -> bool:
         and (collects or row["replays"] >= _REPLAYED * row["backwards"])
         and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
     )
+
+
+def are_graphs_of_steps(row: Row) -> bool:
+    """Whether backwards go through what inference computed, in many entries each. From the same
+    rows."""
+    steps = row["backwards"] * _STEPS_PER_BACKWARD
+    return bool(0 < steps <= row["entries"] and row["forward_calls"] < row["backwards"])
 
 
 def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:

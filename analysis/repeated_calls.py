@@ -4,7 +4,7 @@ function."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, Source, looped_names, name_of, variables
 
@@ -39,7 +39,7 @@ def lines_of_the_same(source: Source, line: int) -> list[int]:
     function = source.function_node(line)
     if function is None:
         return []
-    calls = [*_named_calls(function)]
+    calls = _outermost(_named_calls(function))
     for text in {ast.unparse(call) for call in calls if call.lineno == line}:
         twins = [call for call in calls if ast.unparse(call) == text and given(call)]
         lines = sorted({call.lineno for call in twins})
@@ -48,6 +48,14 @@ def lines_of_the_same(source: Source, line: int) -> list[int]:
             if not _is_changed(function, between, twins[0]) and not _are_apart(function, lines):
                 return lines
     return []
+
+
+def _outermost(calls: Iterable[ast.Call]) -> list[ast.Call]:
+    """Those that are no argument of another one: what converts the arguments is not repeated with
+    a network that is given them."""
+    found = [*calls]
+    inside = {id(part) for call in found for each in given(call) for part in ast.walk(each)}
+    return [call for call in found if id(call) not in inside]
 
 
 def _named_calls(around: ast.AST) -> Iterator[ast.Call]:

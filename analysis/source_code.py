@@ -177,7 +177,8 @@ class Source:
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it
-        loops over, as in layer(x) for each layer, or layers[name](x) for each name."""
+        loops over, as in layer(x) for each layer, layers[name](x) for each name, or agent.act(x)
+        for each agent, which may have networks of their own."""
         loop = self.innermost_loop(line)
         if loop is None:
             return False
@@ -362,7 +363,9 @@ def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
 
 
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
-    """Whether a function is a variable of a loop, or an entry by one."""
+    """Whether a function is a variable of a loop, an entry by one, or a method of either."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
     if isinstance(function, ast.Subscript):
         return bool(variables([function.slice]) & looped)
     return name_of(function) in looped

@@ -132,6 +132,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "library_distributions": "rlscope.analysis.findings.library_distributions:RULE",
         "state_keys": "rlscope.analysis.findings.state_keys:RULE",
         "step_statistics": "rlscope.analysis.findings.step_statistics:RULE",
+        "step_graphs": "rlscope.analysis.findings.step_graphs:RULE",
         "stepped_cells": "rlscope.analysis.findings.stepped_cells:RULE",
         "stepped_forward": "rlscope.analysis.findings.stepped_forward:RULE",
         "table_rows": "rlscope.analysis.findings.table_rows:RULE",

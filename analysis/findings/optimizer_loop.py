@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.amounts import share
+from rlscope.amounts import plural, share
 from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
@@ -50,7 +50,7 @@ def _finding(trace: Trace, loop: Loop, optimizer: str, found: FunctionTime) -> F
         title="the optimizer updates one parameter after the other, for "
         f"{share(found.time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in PyTorch's update of single "
-        "tensors.",
+        f"tensors, called from {plural(len(found.places), 'line')} of the program.",
         evidence_sql=found.evidence_sql,
         fix=f"Pass {fix}.",
         no_effect="Little effect where parameters are large: their arithmetic stays.",

@@ -89,7 +89,10 @@ def _called_ns(
     found = 0.0
     for file in {row["file"] for row in rows}:
         asked = {"process_id": loop.process_id, "file": file}
+        source = source_of(trace, file)
         for row in statement.run(trace, "findings/line_operation", **asked).to_dicts():
+            if source.is_in_comprehension(row["line"]) and not source.steps_through(row["line"]):
+                continue  # over the fields of a batch
             at = {"file": file, "line": row["line"], "operation": row["operation"]}
             # The loop of the training is none.
             if row["operation"] in operations and own_loop(trace, loop, **at) is not None:

@@ -25,6 +25,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "stage": "start-up",
     }
     for row in lines.operation_lines(trace, **asked)[:1]:
+        if _is_import(trace, loop, row):
+            return
         imports = _imports_of_children(trace, loop, asked, row)
         yield Finding(
             title=f"one line takes {duration(row['own_ns'])} before the loop begins",
@@ -39,6 +41,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=row["file"],
             line=row["line"],
         )
+
+
+def _is_import(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
+    """Whether most of the line is an import, as of what the first optimizer of PyTorch needs. Rule
+    imports speaks of it, if the program can do without."""
+    asked = {"process_id": loop.process_id, "asked_by": f"{row['file']}:{row['line']}"}
+    (of_line,) = statement.run(trace, "findings/line_import", **asked).to_dicts()
+    return verdicts.is_most(of_line["total_ns"] or 0, row["own_ns"])
 
 
 def _imports_of_children(

@@ -92,8 +92,10 @@ class Answer:
 def read(trace: Trace, *, most: int | None = None) -> Answer:
     """The answer with at most so many findings; raises RlscopeError as analysis does."""
     found = advice.advice(trace)
-    if found.loop is None or not headline.is_sound(trace):
-        return Answer("", False, (), "", [*map(_failure, found.failures)])
+    sound = headline.is_sound(trace)
+    if found.loop is None or not sound:
+        said = _unmended(trace, ()).strip() if sound else ""
+        return Answer(said, False, (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
     names = source_names.short(row["file"] for row in rows if row["file"])

@@ -20,7 +20,7 @@ def generations(rows: Rows) -> Iterable[str]:
     yield (
         f"Models wrote {units.plural(whole['tokens'], 'token')} in "
         f"{units.plural(whole['generations'], 'generation')}: {each(whole)} in each, "
-        f"{rate(whole)} in a second of them."
+        f"{rate(whole)} a second while they generated."
     )
 
 

@@ -78,7 +78,7 @@ def test_tokens_are_divided_by_the_generations_and_by_their_time() -> None:
     rows = _found("[6000, 8]")
     assert rows == [{"process": "grpo", "tokens": 6000, "generations": 8, "duration_ns": 4 * S}]
     (said,) = token_sentences.generations(rows)
-    assert_says(said, "6,000 tokens", "8 generations", "750 in each", "1,500 in a second")
+    assert_says(said, "6,000 tokens", "8 generations", "750 in each", "1,500 a second")
     assert list(token_sentences.generations([])) == []
 
 

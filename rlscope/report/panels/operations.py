@@ -170,7 +170,7 @@ def _tokens(table: Table) -> list[Grid]:
     rows = table.to_dicts()
     if not rows:
         return []
-    columns = ["process", ">tokens", ">generations", ">in each", ">in a second of them"]
+    columns = ["process", ">tokens", ">generations", ">in each", ">a second, generating"]
     grid = Grid(
         title="Table: tokens that models wrote",
         columns=columns,

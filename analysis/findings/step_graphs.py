@@ -1,0 +1,64 @@
+"""Backwards go through the forwards that the program acted with, a step each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlscope.amounts import count, share
+from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import NETWORKS, of_functions
+from rlscope.analysis.prices import exact
+from rlscope.relations.groups import LEARNING, SIMULATION
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/needless_gradients"
+# A network with a state needs each step before the next one.
+_RECURRENT = (r".*/torch/nn/modules/rnn\.py:.*\.forward",)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    acting = groups.paths_in(trace, loop.process_id, "inference")
+    learning = groups.paths_in(trace, loop.process_id, LEARNING)
+    replay = groups.paths_in(trace, loop.process_id, "replay")
+    asked = {"process_id": loop.process_id, "operations": acting, "replay": replay}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    row = next(filter(finding_verdicts.are_graphs_of_steps, rows), None)
+    found = of_functions(trace, loop, NETWORKS, acting)
+    if row is None or found is None or of_functions(trace, loop, _RECURRENT, acting):
+        return
+    times = states(trace, loop).to_dicts()
+    acting_ns = sum(each["duration_ns"] for each in times if each["operation"] in acting)
+    learning_ns = sum(each["duration_ns"] for each in times if each["operation"] in learning)
+    steps = _steps(trace, loop, row) / row["backwards"]
+    yield Finding(
+        title=f"each backward goes through the forwards of {steps:.0f} steps, one by one: learning "
+        f"takes {share(learning_ns, loop.loop_ns)} of the loop",
+        evidence=f"{count(row['backwards'])} backwards use the graphs that {row['operation']} "
+        "made, and no forward is made for them.",
+        evidence_sql=statement.shown(_STATEMENT, **asked),
+        fix="Act under torch.no_grad(), and keep what was seen and done. Before the loss, compute "
+        "one forward with all steps, and the loss of all at once.",
+        no_effect="Little effect where a backward follows each step.",
+        # Of REINFORCE and actor-critic of PyTorch's examples: learning takes an eighth, and acting
+        # without a graph two thirds.
+        price=exact(learning_ns).part(0.6, 0.88, 0.97).plus(exact(acting_ns).part(0.15, 0.4, 0.65)),
+        operation=row["operation"],
+        file=found.file,
+        line=found.line,
+    )
+
+
+def _steps(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> int:
+    """Steps of environments. One may have several entries into inference."""
+    simulation = groups.paths_in(trace, loop.process_id, SIMULATION)
+    asked = {"process_id": loop.process_id, "simulation": simulation}
+    (counted,) = statement.run(trace, "findings/step_count", **asked).to_dicts()
+    return int(min(counted["steps"] or row["entries"], row["entries"]))
+
+
+RULE = Rule(_find)

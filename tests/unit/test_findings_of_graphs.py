@@ -1,0 +1,47 @@
+"""Advice on programs that learn through the forwards that they acted with."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found_by, loop_rows
+from support.files.relation_rows import SECOND
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+LSTM = ("/lib/torch/nn/modules/rnn.py", "LSTMCell.forward")
+LINEAR = "torch._C._nn:linear"
+
+
+def acting(backwards: int = 50, steps: int = 1000, forwards: int = 0, inside=(MODULE,)):
+    """4 s of inference, in three entries a step, and 3 s of learning."""
+    return loop_rows(
+        Time("inference", "framework", 4 * SECOND, 2, inside),
+        Time("backprop", "framework", 3 * SECOND, 5),
+        Time("simulation", "python", 3 * SECOND, 7),
+        native_call=[
+            calls("inference", LINEAR, 3 * steps, SECOND),
+            calls("backprop", "torch._C._engine:run_backward", backwards, 2 * SECOND),
+            *[calls("backprop", LINEAR, forwards, SECOND)] * (forwards > 0),
+        ],
+        entries={"inference": 3 * steps, "backprop": backwards, "simulation": steps},
+    )
+
+
+def test_an_update_through_the_forwards_of_many_steps_is_named():
+    (finding,) = found_by("step_graphs", acting())
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
+    assert "20 steps" in finding.title
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((0.88 * 3 + 0.4 * 4) * SECOND)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"forwards": 150},  # an update has its own
+        {"backwards": 500},  # after each step or two
+        {"backwards": 0},
+        {"inside": (MODULE, LSTM)},  # each step needs the state of the one before
+    ],
+)
+def test_other_updates_are_none(silent):
+    assert found_by("step_graphs", acting(**silent)) == []
