@@ -31,7 +31,7 @@ def test_an_update_through_the_forwards_of_many_steps_is_named():
     assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
     assert "20 steps" in finding.title
     assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx((0.88 * 3 + 0.4 * 4) * SECOND)
+    assert finding.price.saving_ns == pytest.approx((0.88 * 3 + 0.35 * 4) * SECOND)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def forwards(
     return loop_rows(time, *times, text=text, native_call=[called], entries={operation: 20})
 
 
-@pytest.mark.parametrize(("operation", "both"), [("backprop", 2), ("target", 1), ("reward", 1)])
+@pytest.mark.parametrize(("operation", "both"), [("backprop", 3), ("target", 1), ("reward", 1)])
 def test_a_network_that_is_called_in_each_pass_is_named(operation, both):
     """With its backward where it has one."""
     (finding,) = found_by("stepped_forward", forwards(operation=operation))
