@@ -25,18 +25,20 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         asked = {"process_id": loop.process_id, "operation": operation}
         (times,) = statement.run(trace, "findings/cheap_workers", **asked).to_dicts()
+        slept_ns = _slept_ns(trace, loop, operation)
         yield Finding(
             title=f"{count(row['workers'])} environment workers step for "
             f"{duration(row['all_stepped_ns'])} in all, and {operation} takes "
             f"{duration(row['operation_ns'])}",
-            evidence=f"{operation} waits {duration(times['wait_ns'])} in "
-            f"{count(row['instances'])} steps: most of it goes into messages and waking.",
+            evidence=f"{operation} waits {duration(times['wait_ns'] - slept_ns)} in "
+            f"{count(row['instances'])} steps{_beside(slept_ns)}: most of it goes into messages "
+            "and waking.",
             evidence_sql=statement.shown("findings/cheap_workers", **asked),
             fix="Step the environments in this process (SyncVectorEnv, DummyVecEnv), or use fewer "
             "workers with several environments each.",
             no_effect="No effect where steps get longer than messages, such as with another "
             "environment.",
-            price=_price(row, times),
+            price=_price(row, {**times, "wait_ns": times["wait_ns"] - slept_ns}),
             operation=operation,
             **lines.place_of(
                 lines.operation_lines(
@@ -44,6 +46,18 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 )
             ),
         )
+
+
+def _slept_ns(trace: Trace, loop: Loop, operation: str) -> int:
+    """Waits that the process itself asks for, between two looks whether workers are ready: rule
+    sleeping has their price."""
+    asked = {"process_id": loop.process_id, "kind": "sleep", "reason": "sleep"}
+    rows = statement.run(trace, "findings/kind_wait", **asked).to_dicts()
+    return sum(row["wait_ns"] for row in rows if row["operation"] == operation)
+
+
+def _beside(slept_ns: int) -> str:
+    return f", beside {duration(slept_ns)} of sleeps" if slept_ns else ""
 
 
 def _price(row: dict[str, Any], times: dict[str, Any]) -> Price:

@@ -97,14 +97,13 @@ def _lines(trace: Trace, loop: Loop, operation: str, rows: Sequence[Row]) -> lis
 
 def _title(rows: Sequence[Row], calls: int) -> str:
     names = ", ".join(re.split("[.:]", row["function"])[-1] for row in rows)
-    took_ns = sum(row["self_ns"] for row in rows)
-    return f"{plural(calls, 'small conversion')} ({names}) take {duration(took_ns)}"
+    return f"{plural(calls, 'small conversion')} ({names}) are made one by one"
 
 
 def _evidence(rows: Sequence[Row], calls: int, iterations: int) -> str:
-    each_ns = sum(row["self_ns"] for row in rows) / calls
-    each = f"{count(round(calls / iterations))} in an iteration, {duration(each_ns)} each"
-    return f"{each}. The price has the Python around them, too."
+    took_ns = sum(row["self_ns"] for row in rows)
+    often = f"{count(round(calls / iterations))} in an iteration, {duration(took_ns / calls)} each"
+    return f"{often}, {duration(took_ns)} in all. The price has the Python around them, too."
 
 
 def _price(

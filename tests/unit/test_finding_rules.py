@@ -76,6 +76,20 @@ def test_workers_that_step_for_less_than_their_messages_take(monkeypatch):
     assert (finding.file, finding.line, finding.operation) == (FILE, 7, "simulation")
 
 
+def test_sleeps_between_two_looks_are_no_messages(monkeypatch):
+    steps(monkeypatch, {"stepped_ns": SECOND // 2}, {"stepped_ns": SECOND // 2})
+    wait = {"process_id": 0, "kind": "sleep", "operation": "simulation", "stage": "loop"}
+    state = {"process_id": 0, "stage": "loop", "operation": "simulation", "layer": "wait"}
+    rows = vector(
+        wait=[{**wait, "count": 9, "duration_ns": 5 * SECOND, "self_ns": 5 * SECOND}],
+        idle=[{**state, "reason": "sleep", "duration_ns": 5 * SECOND}],
+    )
+    (finding,) = found("cheap_workers", rows)
+    assert finding.price is not None
+    assert finding.price.saving_ns == SECOND
+    assert "beside 5.00 s of sleeps" in finding.evidence
+
+
 def test_workers_that_step_for_longer_than_the_operation_takes_win_time(monkeypatch):
     steps(monkeypatch, {"stepped_ns": 3 * SECOND}, {"stepped_ns": 3 * SECOND})
     assert found("cheap_workers", vector()) == []
