@@ -27,6 +27,8 @@ _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
 _UNMENDED_LINE = 0.2
 _UNMENDED_BESIDE = 0.12
+# Share of the time of a line without advice to which one of several callers leads.
+_LARGE_CALLER = 0.25
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
@@ -169,6 +171,11 @@ def is_line_noticed(own_ns: float, loop_ns: int) -> bool:
 def is_line_larger(own_low_ns: float, loop_ns: int, saving_ns: float) -> bool:
     """The same beside a finding, which wins less."""
     return own_low_ns >= max(_UNMENDED_BESIDE * loop_ns, saving_ns)
+
+
+def is_caller_large(total_ns: float, whole_ns: float) -> bool:
+    """Whether a line leads to so much of what another one takes that it is named beside others."""
+    return total_ns >= _LARGE_CALLER * whole_ns
 
 
 def are_readings_enough(readings: int) -> bool:

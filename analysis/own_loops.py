@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, statement
@@ -84,6 +85,28 @@ def callers(
     longest = {row["depth"]: row for row in reversed(rows.to_dicts())}
     for depth in sorted(longest):
         yield longest[depth]["file"], longest[depth]["line"]
+
+
+def parting_callers(trace: Trace, loop: Loop, file: str, line: int) -> list[dict[str, Any]]:
+    """file, line, total_ns of the lines that lead to a line, where its callers first part: several
+    of them have a notable share, in the operation in which the line takes longest. None: they do
+    not."""
+    rows = statement.run(trace, "findings/line_operation", process_id=loop.process_id, file=file)
+    of_line = [row for row in rows.to_dicts() if row["line"] == line]
+    if not of_line:
+        return []
+    operation = max(of_line, key=lambda row: row["total_ns"])["operation"]
+    asked = {"file": file, "line": line, "operation": operation}
+    found = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
+    for _, of_depth in groupby(found.to_dicts(), key=lambda row: row["depth"]):
+        calls = [*of_depth]
+        whole_ns = sum(row["total_ns"] for row in calls)
+        large = [
+            row for row in calls if finding_verdicts.is_caller_large(row["total_ns"], whole_ns)
+        ]
+        if len(large) > 1:
+            return large
+    return []
 
 
 def _total_ns(trace: Trace, loop: Loop, file: str, line: int, operation: str) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, verdicts
+from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, own_loops, verdicts
 from rlscope.analysis.advice import Failure
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Measured
@@ -94,7 +94,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     found = advice.advice(trace)
     sound = headline.is_sound(trace)
     if found.loop is None or not sound:
-        said = _unmended(trace, ()).strip() if sound else ""
+        said = _unmended(trace, None, ()).strip() if sound else ""
         return Answer(said, False, (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
@@ -138,31 +138,39 @@ def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> st
             return ""
         low_ns = row["own_ns"] - math.sqrt(row["below_ns2"])
         if finding_verdicts.is_line_larger(low_ns, loop.loop_ns, first["saving_ns"]):
-            return _unknown_cause(row, loop.loop_ns)
+            return _unknown_cause(trace, loop, row, loop.loop_ns)
     return ""
 
 
-def _unknown_cause(row: Row, loop_ns: int) -> str:
+def _unknown_cause(trace: Trace, loop: Loop | None, row: Row, loop_ns: int) -> str:
+    """With the lines that lead there, where several do: a user may see that one is too many."""
+    callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
+    names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
-    place = _place(row, source_names.short([row["file"]]))
-    return f" One line takes {share} ({place}), and no rule knows how to mend it."
+    said = f" One line takes {share} ({_place(row, names)}), and no rule knows how to mend it."
+    if not callers:
+        return said
+    whole_ns = sum(each["total_ns"] for each in callers)
+    parts = (f"{_place(e, names)} {units.share(e['total_ns'], whole_ns)}" for e in callers)
+    return f"{said} {units.plural(len(callers), 'line')} lead there: {', '.join(parts)}."
 
 
 def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
+    unmended = _unmended(trace, loop, rows)
     if not verdicts.are_iterations_enough(loop.iterations):
-        return _unmended(trace, rows).strip()
+        return unmended.strip()
     spends = _spends(trace, loop)
+    nothing = "No rule found what is surely worth" if unmended else "Nothing here is surely worth"
     if best is None:
-        said = f"Nothing here is surely worth your time{spends and f': the loop {spends}'}."
+        said = f"{nothing} your time{spends and f': the loop {spends}'}."
     else:
         most = units.share(_part(best, "saving_high_ns"), 1)
-        which = spends and f", which {spends}"
-        said = f"Nothing here is surely worth more than {most} of the loop{which}."
-    return said + _unmended(trace, rows)
+        said = f"{nothing} more than {most} of the loop{spends and f', which {spends}'}."
+    return said + unmended
 
 
-def _unmended(trace: Trace, findings: Sequence[Row]) -> str:
+def _unmended(trace: Trace, loop: Loop | None, findings: Sequence[Row]) -> str:
     """The hottest line of the program's own, if it takes much of the loops, and no finding is of
     it."""
     found = {(row["file"], row["line"]) for row in findings}
@@ -170,7 +178,7 @@ def _unmended(trace: Trace, findings: Sequence[Row]) -> str:
         if (row["file"], row["line"]) in found:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
-            return _unknown_cause(row, row["loop_ns"])
+            return _unknown_cause(trace, loop, row, row["loop_ns"])
     return ""
 
 

@@ -118,6 +118,32 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
+def test_lines_that_lead_to_one_without_advice_are_named_where_they_part(rules):
+    """As two heads that compute the same trunk: their common caller tells nothing."""
+    rules(one=[])
+    state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
+    stacks = [(1, None, 30), (2, 1, 20), (3, 2, 7), (4, 1, 21), (5, 4, 7), (6, 1, 22), (7, 6, 7)]
+    times = {3: 2.0, 5: 1.6, 7: 0.4}
+    line = {"file": FILE, "line": 7, "function": "f", "is_own": True}
+    own = dict.fromkeys(("own_ns", "own_low_ns", "own_high_ns", "total_ns"), 4 * SECOND)
+    rows = trace(
+        iterations=20,
+        source_line=[state | line | own],
+        stack=[
+            {"process_id": 0, "stack_id": number, "parent_id": parent, "file": FILE, "line": place}
+            | {"function": "f", "is_own": True}
+            for number, parent, place in stacks
+        ],
+        stack_time=[
+            state | {"stack_id": number, "self_ns": int(seconds_ * SECOND)}
+            for number, seconds_ in times.items()
+        ],
+    )
+    assert answer.read(rows).sentence.endswith(
+        "how to mend it. 2 lines lead there: ppo.py:20 55.6 %, ppo.py:21 44.4 %."
+    )
+
+
 def test_advice_says_when_the_program_lacked_a_cpu(rules):
     """Waits are longer for that, and what they are worth."""
     rules(one=[finding(seconds(2, 1.5, 2.5))])
