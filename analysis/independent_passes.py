@@ -1,5 +1,5 @@
-"""Whether one call could take what a line of a program's text gives a function in each pass of a
-loop: no pass needs what an earlier one made."""
+"""What the passes of a loop in a program's text need of each other: whether one call could take
+what a line gives a function in each, and what is the same in all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from rlscope.analysis.repeated_calls import given, named_calls_at, trains
 from rlscope.analysis.source_code import Source, looped_names, name_of
 
 _LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp)
+# Functions that go through all that they are given, of Python and of NumPy.
+_THROUGH_ALL = frozenset("dict frozenset list max min set sorted sum tuple".split())
+_MODULES = frozenset(("np", "numpy"))
+_OF_NUMPY = frozenset(
+    "argsort array asarray concatenate cov cumsum diag dot eig eigh exp histogram inv linspace log"
+    " matmul mean median meshgrid outer percentile pinv quantile solve sort stack std sum svd tile"
+    " unique var".split()
+)
 # What makes a batch of one item: a number, and which argument it is.
 _OF_ONE = {"unsqueeze": (0, 0), "expand_dims": (0, 1), "reshape": (1, 0), "view": (1, 0)}
 
@@ -20,6 +28,8 @@ class _Statement:
     node: ast.AST
     sets: set[str]
     reads: set[str]
+    may_set: frozenset[str] = frozenset()
+    """What a function is given that is called for what it does: shuffle(rows)."""
 
 
 def could_be_one_call(source: Source, line: int) -> bool:
@@ -48,6 +58,32 @@ def goes_through_items(source: Source, line: int) -> bool:
         return False
     items = looped_names(loop)
     return any(_meet(_names(given(call)), items) for call in named_calls_at(loop, line))
+
+
+def unchanged_call(source: Source, line: int) -> str | None:
+    """A function of Python or NumPy that goes through what it is given, and that a line calls in
+    each pass of a loop with variables that the loop changes in none: sorted(scores)."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or not isinstance(loop, _LOOPS):
+        return None
+    changed = looped_names(loop).union(*(each.sets | each.may_set for each in _statements(loop)))
+    header = {
+        id(node) for part in getattr(loop, "generators", [loop])[:1] for node in ast.walk(part.iter)
+    }
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and node.lineno == line and id(node) not in header:
+            names = _names(given(node))
+            plain = names and not any("." in name for name in names - _MODULES)
+            if plain and _goes_through(node) and not _meet(names, changed):
+                return name_of(node.func)
+    return None
+
+
+def _goes_through(call: ast.Call) -> bool:
+    owner = getattr(call.func, "value", None)
+    if owner is None:
+        return name_of(call.func) in _THROUGH_ALL
+    return ast.unparse(owner).partition(".")[0] in _MODULES and name_of(call.func) in _OF_NUMPY
 
 
 def gives_one(source: Source, line: int) -> bool:
@@ -79,7 +115,8 @@ def _statements(loop: ast.AST) -> Iterator[_Statement]:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             function = node.value.func
             told = [function.value] if isinstance(function, ast.Attribute) else []
-            yield _Statement(node, _names(told), _names(given(node.value)))
+            read = _names(given(node.value))
+            yield _Statement(node, _names(told), read, frozenset(read))
 
 
 def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:

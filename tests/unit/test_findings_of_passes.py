@@ -134,3 +134,44 @@ def test_batches_of_one_are_seen(given):
     assert one(given)
     assert not one("x[row].unsqueeze(1)")
     assert not one("x.view(-1, 1)")
+
+
+SORTED = "def rank(scores):\n    return [sorted(scores).index(each) for each in scores]\n"
+
+
+def test_what_is_the_same_in_each_pass_is_named():
+    times = Time("(none)", "python", 2 * SECOND, 2)
+    (finding,) = found_by("unchanged_calls", loop_rows(times, text=SORTED))
+    assert (finding.file, finding.line) == (FILE, 2)
+    assert finding.title.startswith("a loop calls sorted with the same")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 2 * SECOND)
+    assert (
+        found_by("unchanged_calls", loop_rows(times, text=SORTED.replace("sorted", "reader"))) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("y = np.linalg.inv(matrix) @ row", "inv"),
+        ("y = row - max(scores)", "max"),
+        ("y = f(row, list(scores))", "list"),
+        ("y = np.exp(row)", None),
+        ("scores[row] = 1; y = max(scores)", None),
+        ("scores.append(row); y = max(scores)", None),
+        ("shuffle(scores); y = max(scores)", None),
+        ("y = max(self.scores)", None),  # a method may change it
+        ("y = max(3, 4)", None),
+        ("y = math.exp(scale)", None),  # of a number
+        ("y = random.choice(scores)", None),
+    ],
+)
+def test_which_calls_are_the_same_in_each_pass(body, name):
+    source = Source(ast.parse(f"for row in rows:\n    {body}\n"))
+    assert independent_passes.unchanged_call(source, 2) == name
+
+
+def test_what_a_loop_goes_through_is_computed_once():
+    source = Source(ast.parse("y = [row + 1 for row in sorted(rows)]\n"))
+    assert independent_passes.unchanged_call(source, 1) is None
