@@ -4,13 +4,19 @@ what a line gives a function in each, and what is the same in all."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rlscope.analysis.repeated_calls import given, named_calls_at, trains
-from rlscope.analysis.source_code import Source, looped_names, name_of
+from rlscope.analysis.source_code import TELLS, Source, looped_names, name_of
 
 _LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp)
+_LEAVES = (ast.Break, ast.Continue, ast.Return)
+# What only puts items into its object.
+_PUTS = frozenset("add append extend insert push put".split())
+# Words in the names of what is gone through, if it has many items at a time.
+_STRETCHES = re.compile("batches|chunks|epoch|folds|loader|split")
 # Functions that go through all that they are given, of Python and of NumPy.
 _THROUGH_ALL = frozenset("dict frozenset list max min set sorted sum tuple".split())
 _MODULES = frozenset(("np", "numpy"))
@@ -28,8 +34,6 @@ class _Statement:
     node: ast.AST
     sets: set[str]
     reads: set[str]
-    may_set: frozenset[str] = frozenset()
-    """What a function is given that is called for what it does: shuffle(rows)."""
 
 
 def could_be_one_call(source: Source, line: int) -> bool:
@@ -38,6 +42,8 @@ def could_be_one_call(source: Source, line: int) -> bool:
     loop = source.innermost_loop(line)
     if source.loop_at(line) is None or not isinstance(loop, _LOOPS) or trains(loop):
         return False
+    if any(isinstance(node, _LEAVES) for node in ast.walk(loop)):
+        return False  # a result may decide about the next pass
     statements = [*_statements(loop)]
     changed = looped_names(loop).union(*(each.sets for each in statements))
     calls = [
@@ -48,16 +54,30 @@ def could_be_one_call(source: Source, line: int) -> bool:
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
 
 
+def needs_earlier(source: Source, line: int) -> bool:
+    """Whether a call of a line is given what comes of its own result of an earlier pass."""
+    loop = source.innermost_loop(line)
+    if loop is None:
+        return False
+    statements = [*_statements(loop)]
+    return any(_feeds_itself(call, statements) for call in named_calls_at(loop, line))
+
+
 def goes_through_items(source: Source, line: int) -> bool:
-    """Whether a line gives a call what a `for` goes through, item by item: no stretches of it, as
-    minibatches are."""
+    """Whether a line gives a function what a `for` goes through, item by item: no stretches of it,
+    as minibatches are."""
     loop = source.innermost_loop(line)
     if source.loop_at(line) is None or not isinstance(loop, ast.For):
         return False
     if any(isinstance(node, ast.Slice) and node.lower for node in ast.walk(loop)):
         return False
     items = looped_names(loop)
-    return any(_meet(_names(given(call)), items) for call in named_calls_at(loop, line))
+    if any(_STRETCHES.search(name) for name in _names([loop.iter])):
+        return False
+    return any(
+        _meet(_names(call.args), items) and not _meet(_names([call.func]), items)
+        for call in named_calls_at(loop, line)
+    )
 
 
 def unchanged_call(source: Source, line: int) -> str | None:
@@ -66,7 +86,7 @@ def unchanged_call(source: Source, line: int) -> str | None:
     loop = source.innermost_loop(line)
     if source.loop_at(line) is None or not isinstance(loop, _LOOPS):
         return None
-    changed = looped_names(loop).union(*(each.sets | each.may_set for each in _statements(loop)))
+    changed = looped_names(loop).union(*(each.sets for each in _statements(loop)))
     header = {
         id(node) for part in getattr(loop, "generators", [loop])[:1] for node in ast.walk(part.iter)
     }
@@ -87,17 +107,25 @@ def _goes_through(call: ast.Call) -> bool:
 
 
 def gives_one(source: Source, line: int) -> bool:
-    """Whether the loop around a line makes batches of one item: x.unsqueeze(0), x[None]."""
+    """Whether a line gives a call a batch of one item, made there or in the loop around it:
+    x.unsqueeze(0), x[None]."""
     loop = source.innermost_loop(line)
-    return any(map(_makes_one, ast.walk(loop) if loop is not None else ()))
+    if loop is None:
+        return False
+    arguments = [each for call in named_calls_at(loop, line) for each in given(call)]
+    names = _names(arguments)
+    made = (each.node for each in _statements(loop) if _meet(each.sets, names))
+    return any(_makes_one(node) for each in (*arguments, *made) for node in ast.walk(each))
 
 
 def _makes_one(node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript):
-        first = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
-        return isinstance(first, ast.Constant) and first.value is None
-    number, place = _OF_ONE.get(name_of(getattr(node, "func", node)), (None, 0))
-    asked = getattr(node, "args", [])[place : place + 1]
+        first = node.slice.elts[:1] if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return any(isinstance(each, ast.Constant) and each.value is None for each in first)
+    if not isinstance(node, ast.Call) or name_of(node.func) not in _OF_ONE:
+        return False
+    number, place = _OF_ONE[name_of(node.func)]
+    asked = node.args[place : place + 1]
     return any(isinstance(each, ast.Constant) and each.value == number for each in asked)
 
 
@@ -112,11 +140,28 @@ def _statements(loop: ast.AST) -> Iterator[_Statement]:
             yield _Statement(node, _set([node.target]), _names([node.value]))
         elif isinstance(node, ast.For) and node is not loop:
             yield _Statement(node.target, _set([node.target]), _names([node.iter]))
+        elif isinstance(node, (ast.If, ast.While)):
+            inside = [part for each in (*node.body, *node.orelse) for part in _statements(each)]
+            yield _Statement(
+                node.test, set().union(*(part.sets for part in inside)), _names([node.test])
+            )
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            yield _Statement(node, _set([node.optional_vars]), _names([node.context_expr]))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            function = node.value.func
-            told = [function.value] if isinstance(function, ast.Attribute) else []
-            read = _names(given(node.value))
-            yield _Statement(node, _names(told), read, frozenset(read))
+            yield _effect(node.value)
+
+
+def _effect(call: ast.Call) -> _Statement:
+    """What a call for what it does may change: its object, and what it is given, unless it only
+    puts that into its object."""
+    told = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    changed = [] if name_of(call.func) in _PUTS | TELLS else given(call)
+    functions = {
+        id(part.func) for each in changed for part in ast.walk(each) if isinstance(part, ast.Call)
+    }
+    parts = (part for each in changed for part in ast.walk(each) if id(part) not in functions)
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return _Statement(call, _names(told) | names, _names(given(call)))
 
 
 def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
@@ -139,7 +184,15 @@ def _meet(some: set[str], others: set[str]) -> bool:
 
 def _set(targets: Iterable[ast.expr]) -> set[str]:
     """Variables that are set, as a whole or in an entry."""
-    return _names(each.value if isinstance(each, ast.Subscript) else each for each in targets)
+    found: set[str] = set()
+    for each in targets:
+        if isinstance(each, (ast.Tuple, ast.List)):
+            found |= _set(each.elts)
+        else:
+            while isinstance(each, (ast.Subscript, ast.Starred)):
+                each = each.value
+            found |= _names([each])
+    return found
 
 
 def _names(nodes: Iterable[ast.AST]) -> set[str]:

@@ -24,10 +24,17 @@ IN_PLACE = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 GRADIENTS_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 """What turns PyTorch's autograd off, as a decorator or in a `with`."""
+# Methods of tensors and arrays that leave one network to be called.
+_CONVERTS = frozenset(
+    "astype bool clone contiguous copy cpu cuda detach double expand flatten float int item long"
+    " mean numpy permute repeat reshape squeeze sum to tolist transpose unsqueeze view".split()
+)
 _REDUCTIONS = frozenset(("all", "any", "max", "min", "sum"))
 # What makes a key of items, and what a text is made for that people read.
 _MADE_OF_ITEMS = frozenset(("frozenset", "tuple"))
-_TELLS = frozenset("debug error info log print warning write".split())
+_PLAIN = frozenset("abs bin bool chr float format hash hex int len ord repr round str".split())
+TELLS = frozenset("debug error info log print warning write".split())
+"""What is called for people."""
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -213,9 +220,11 @@ class Source:
         key is made: "".join(str(cell) for cell in row), tuple(map(int, state)). A text that is
         printed or written is none."""
         calls = [node for node in self.around(line) if isinstance(node, ast.Call)]
-        if any(name_of(call.func) in _TELLS for call in calls):
+        if any(name_of(call.func) in TELLS for call in calls):
             return False
-        return any(_joins(call) for call in calls)
+        if any(isinstance(node, (ast.Raise, ast.Assert)) for node in self.around(line)):
+            return False
+        return any(map(_joins, calls))
 
     def updates_parameters(self, line: int) -> bool:
         """Whether a line changes tensors in place, or puts sums into a dictionary, in a loop over
@@ -347,10 +356,20 @@ def _reduces(call: ast.Call) -> bool:
 def _joins(call: ast.Call) -> bool:
     owner = getattr(call.func, "value", None)
     joins = isinstance(owner, ast.Constant) and name_of(call.func) == "join"
-    return (joins or getattr(call.func, "id", "") in _MADE_OF_ITEMS) and any(
-        isinstance(each, _COMPREHENSIONS) or name_of(getattr(each, "func", each)) == "map"
-        for each in call.args
-    )
+    if not joins and getattr(call.func, "id", "") not in _MADE_OF_ITEMS:
+        return False
+    return any(map(_makes_plain_items, call.args))
+
+
+def _makes_plain_items(value: ast.expr) -> bool:
+    """Whether a comprehension, or map, makes numbers, texts or parts of its items: no tensors."""
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+        calls = [part.func for part in ast.walk(value.elt) if isinstance(part, ast.Call)]
+    elif isinstance(value, ast.Call) and name_of(value.func) == "map":
+        calls = list(value.args[:1])
+    else:
+        return False
+    return all(getattr(each, "id", "") in _PLAIN for each in calls)
 
 
 def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
@@ -363,9 +382,11 @@ def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
 
 
 def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
-    """Whether a function is a variable of a loop, an entry by one, or a method of either."""
-    while isinstance(function, ast.Attribute):
-        function = function.value
+    """Whether a function is a variable of a loop, an entry by one, or a method of either that does
+    more than convert it."""
+    if isinstance(function, ast.Attribute) and function.attr not in _CONVERTS:
+        while isinstance(function, ast.Attribute):
+            function = function.value
     if isinstance(function, ast.Subscript):
         return bool(variables([function.slice]) & looped)
     return name_of(function) in looped

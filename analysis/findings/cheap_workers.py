@@ -25,12 +25,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         asked = {"process_id": loop.process_id, "operation": operation}
         (times,) = statement.run(trace, "findings/cheap_workers", **asked).to_dicts()
-        slept_ns = _slept_ns(trace, loop, operation)
+        slept_ns = min(_slept_ns(trace, loop, operation), times["wait_ns"])
+        times["wait_ns"] -= slept_ns
         yield Finding(
             title=f"{count(row['workers'])} environment workers step for "
             f"{duration(row['all_stepped_ns'])} in all, and {operation} takes "
             f"{duration(row['operation_ns'])}",
-            evidence=f"{operation} waits {duration(times['wait_ns'] - slept_ns)} in "
+            evidence=f"{operation} waits {duration(times['wait_ns'])} in "
             f"{count(row['instances'])} steps{_beside(slept_ns)}: most of it goes into messages "
             "and waking.",
             evidence_sql=statement.shown("findings/cheap_workers", **asked),
@@ -38,7 +39,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             "workers with several environments each.",
             no_effect="No effect where steps get longer than messages, such as with another "
             "environment.",
-            price=_price(row, {**times, "wait_ns": times["wait_ns"] - slept_ns}),
+            price=_price(row, times),
             operation=operation,
             **lines.place_of(
                 lines.operation_lines(

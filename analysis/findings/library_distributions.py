@@ -6,7 +6,8 @@ from rlscope.analysis.function_rule import of_calls
 
 RULE = of_calls(
     (
-        r".*/scipy/stats/(_distn_infrastructure|_continuous_distns|_discrete_distns|_multivariate)\.py:.*",
+        r".*/scipy/stats/(_distn_infrastructure|_distribution_infrastructure|_new_distributions"
+        r"|_continuous_distns|_discrete_distns|_multivariate)\.py:.*",
     ),
     title="distributions of scipy.stats take",
     what="scipy.stats, which makes, draws from or evaluates distributions",

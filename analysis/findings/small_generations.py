@@ -11,6 +11,7 @@ from rlscope.analysis.brief_calls import are_calls_brief
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
+from rlscope.analysis.independent_passes import needs_earlier
 from rlscope.analysis.own_loops import callers
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
@@ -50,8 +51,9 @@ def _looped_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, in
     for file, line in callers(trace, loop, found.file, found.line, found.operation):
         source = source_of(trace, file)
         place = source.loop_at(line)
-        if place is not None and not source.is_chain(line):
-            return None if training_lines.are_training(trace, loop, file, place) else (file, line)
+        if place is None or source.is_chain(line) or needs_earlier(source, line):
+            continue  # the loop over tokens
+        return None if training_lines.are_training(trace, loop, file, place) else (file, line)
     return None
 
 

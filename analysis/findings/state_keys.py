@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis import lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
@@ -15,7 +15,7 @@ from rlscope.analysis.source_code import source_of
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/own_line"
+_STATEMENT = "findings/element_loop"
 # NumPy writes an array for people: str(board), repr(board).
 _WRITERS = (r".*/numpy/_?core/arrayprint\.py:.*",)
 
@@ -37,7 +37,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=written.file,
             line=written.line,
         )
-    asked = {"process_id": loop.process_id, "operations": []}
+    asked = lines.asked_of_python_lines(trace, loop.process_id)
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     for first in rows:
         place = first["file"], first["line"]

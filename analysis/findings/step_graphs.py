@@ -43,7 +43,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Act under torch.no_grad(), and keep what was seen and done. Before the loss, compute "
         "one forward with all steps, and the loss of all at once.",
-        no_effect="Little effect where a backward follows each step.",
+        no_effect="Other results where a backward goes through the environment, or through a state "
+        "of the network.",
         # Learning takes an eighth of what it took, and acting without a graph two thirds.
         price=exact(learning_ns)
         .part(0.6, 0.88, 0.97)

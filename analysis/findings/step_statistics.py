@@ -11,7 +11,8 @@ RULE = of_calls(
         r"(nan)?(quantile|percentile|median|cov|corrcoef)",
         r".*/numpy/lib/_?histograms(_impl)?\.py:histogram.*",
         r".*/scipy/stats/(_stats|_morestats|_mstats|_axis_nan|_hypotests|_binned|_kde|_corr|_entropy"
-        r"|_variation|stats|mstats|morestats).*\.py:.*",
+        r"|_variation|_resampling|_mannwhitneyu|_wilcoxon|_ksstats|_bws|_survival|_fit|_sensitivity"
+        r"|stats|mstats|morestats|contingency).*\.py:.*",
         r".*/sklearn/metrics/.*",
         r".*/torchmetrics/.*",
     ),

@@ -38,7 +38,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     ]
     if not rows:
         return
-    time = _time(trace, rows)
+    time = _time(trace, rows).within(loop.loop_ns)
     yield Finding(
         title="learning calls a network for one input after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",

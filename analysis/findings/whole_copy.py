@@ -120,10 +120,10 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
         return _Said(
             reader,
             f"{reader} goes through all of a kept container again and again",
-            "the container stays from step to step, in which a few of its items change",
+            "the container is kept, and a few of its items change in each step",
             "Keep the items in an array that is made once, and write what is new into it."
             if reader in _ARRAYS
-            else "Keep a sum or a mean up to date with each new item.",
+            else "Keep the result up to date with each new item, or compute it less often.",
         )
     return None
 

@@ -1,8 +1,8 @@
 -- Length of the complete iterations of each process that has iterations.
 --   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20, and where one in 20
---                                  is twice as long as the median: they differ by what they do, as episodes do.
---                                  Recording GPU work makes iterations longer: where some are without it, these
---                                  count
+--                                  of a tenth is twice as long as its median: they differ by what they do, as
+--                                  episodes do. Recording GPU work makes iterations longer: where some are
+--                                  without it, these count
 --   drift                          last_tenth_ns / first_tenth_ns - 1
 --   steps                          what another tool calls the iterations; NULL: the same, or none did
 -- uses: own_iteration
@@ -18,9 +18,11 @@ WITH _like AS (
     AVG(duration_ns) AS mean_ns, QUANTILE_CONT(duration_ns, 0.5) AS median_ns,
     QUANTILE_CONT(duration_ns, 0.95) AS p95_ns, MIN(duration_ns) AS min_ns,
     MAX(duration_ns) AS max_ns, SUM(duration_ns) AS duration_ns,
-    COUNT(*) FILTER (is_like) >= 20 AND p95_ns < 2 * median_ns AS are_alike,
     QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 1) AS first_ns,
-    QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10) AS last_ns
+    QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10) AS last_ns,
+    COUNT(*) FILTER (is_like) >= 20
+      AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 1) < 2 * first_ns
+      AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 10) < 2 * last_ns AS are_alike
   FROM _tenth GROUP BY process_id
 )
 SELECT process_id, process.name, iterations, source,

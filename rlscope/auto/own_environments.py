@@ -100,8 +100,8 @@ def _are_rewards_of(observed: object, rewards: object) -> bool:
     """Whether both are arrays, and the second has a number for each row of the first."""
     if any(type(each).__module__ != "numpy" for each in (observed, rewards)):
         return False
-    shapes: list[tuple[int, ...]] = [each.shape for each in (observed, rewards)]  # type: ignore[attr-defined]
-    return len(shapes[0]) > 1 and shapes[1] == shapes[0][:1] and _kind(rewards) in _NUMBERS
+    shapes = [getattr(each, "shape", ()) for each in (observed, rewards)]
+    return len(shapes[0]) > 1 and shapes[1] == shapes[0][:1] and _kind(rewards) == _FLOAT
 
 
 def _is_number(value: object) -> bool:

@@ -377,41 +377,54 @@ def test_what_a_library_compiled():
 
 
 def imported(
-    module: str, span: tuple[int, int], asked_by: str, by: str | None = None, *, is_own: bool = True
+    module: str, start: int, self_s: int, total_s: int, asked_by: str, by: str | None = None
 ) -> dict[str, object]:
-    """A row of `import`, from and until a second."""
-    start, end = (second * SECOND for second in span)
-    return {"process_id": 0, "module": module, "imported_by": by, "start_ns": start} | {
-        "total_ns": end - start, "asked_by": asked_by, "is_own": is_own,
-    }  # fmt: skip
+    """A row of `import`: what itself takes, and with what it imports."""
+    row = {"process_id": 0, "module": module, "imported_by": by, "start_ns": start * SECOND}
+    times = {"self_ns": self_s * SECOND, "total_ns": total_s * SECOND}
+    return row | times | {"asked_by": asked_by, "is_own": "/" not in asked_by[1:]}
 
 
 def imports_of_a_program():
     """One whose own package imports torch and pandas, and pandas imports numpy."""
     return [
-        imported("agent", (1, 9), f"{FILE}:2"),
-        imported("torch", (1, 4), "agent.py:3", "agent"),
-        imported("torch.nn", (2, 3), "torch/__init__.py:5", "torch", is_own=False),
-        imported("pandas", (4, 7), "agent.py:4", "agent"),
-        imported("numpy", (5, 6), "pandas/__init__.py:7", "pandas", is_own=False),
-        imported("gymnasium", (10, 12), f"{FILE}:3"),
+        imported("agent", 1, 2, 8, "/train.py:2"),
+        imported("torch", 1, 2, 3, "/agent.py:3", "agent"),
+        imported("torch.nn", 2, 1, 1, "/lib/torch.py:5", "torch"),
+        imported("pandas", 4, 2, 3, "/agent.py:4", "agent"),
+        imported("numpy", 5, 1, 1, "/lib/pandas.py:7", "pandas"),
+        imported("pandas.core", 8, 1, 1, "/lib/pandas.py:8", "pandas"),
+        imported("gymnasium", 10, 2, 2, "/train.py:3"),
     ]
 
 
-def test_imports_with_the_line_that_asks_for_the_longest():
-    """3 s of pandas, 2 s of its own package alone, and 2 s of gymnasium."""
-    rows = {
-        "import": imports_of_a_program(),
-        "native_call": [{"process_id": 0, "function": "torch.nn:linear"}],
-    }
+def called(*libraries: str):
+    return [{"process_id": 0, "function": f"{name}:f"} for name in libraries]
+
+
+def test_imports_with_the_line_that_asks_for_the_longest_library():
+    """8 s without torch, 3 of them pandas' own code."""
+    rows = {"import": imports_of_a_program(), "native_call": called("torch.nn", "jaxlib")}
     (finding,) = found("imports", trace(**rows))
-    assert (finding.once_ns, finding.file, finding.line) == (7 * SECOND, "agent.py", 4)
+    assert (finding.once_ns, finding.file, finding.line) == (8 * SECOND, "/agent.py", 4)
+    assert "pandas 3.00 s" in finding.title
+
+
+def test_what_a_library_imports_is_needed_as_well_if_the_program_calls_it():
+    """As torch, which stable_baselines3 imports, and jax, whose native code is jaxlib's."""
+    rows = [
+        imported("stable_baselines3", 1, 1, 8, "/train.py:1"),
+        imported("torch", 2, 7, 7, "/lib/stable_baselines3.py:1", "stable_baselines3"),
+        imported("jax", 9, 4, 4, "/train.py:2"),
+    ]
+    calls = called("torch._C", "jaxlib.xla_extension")
+    (finding,) = found("imports", trace(**{"import": rows, "native_call": calls}))
+    assert finding.once_ns == SECOND
 
 
 def test_imports_of_what_the_program_calls_are_needed():
-    libraries = ("torch", "pandas", "agent._C", "gymnasium")
-    called = [{"process_id": 0, "function": f"{name}:f"} for name in libraries]
-    assert not found("imports", trace(**{"import": imports_of_a_program(), "native_call": called}))
+    calls = called("torch", "pandas", "agent._C", "gymnasium", "numpy")
+    assert not found("imports", trace(**{"import": imports_of_a_program(), "native_call": calls}))
 
 
 def test_a_line_before_the_loop():
@@ -426,12 +439,20 @@ def test_a_line_before_the_loop():
     assert (finding.line, finding.once_ns) == (92, 9 * SECOND)
 
 
+@pytest.mark.parametrize(("seconds", "is_import"), [(6, True), (4, False)])
+def test_a_line_that_mostly_imports_is_none(seconds, is_import):
+    """As the first optimizer of PyTorch, which imports what compiles."""
+    rows = {"import": [imported("torch._dynamo", 1, seconds, seconds, f"{FILE}:92")]}
+    times = [line(92, 10 * SECOND, stage="start-up")]
+    assert (found("set_up", trace(source_line=times, **rows)) == []) == is_import
+
+
 @pytest.mark.parametrize(("layer", "is_import"), [("wait", True), ("python", False)])
 def test_a_line_that_waits_for_imports_of_children(layer, is_import):
     """As for the first answer of workers that import what their environments need."""
     modules = [
-        imported("env", (1, 10), f"{FILE}:2"),
-        imported("seaborn", (2, 9), "env.py:3", "env"),
+        imported("env", 1, 2, 9, "/train.py:2"),
+        imported("seaborn", 2, 7, 7, "/env.py:3", "env"),
     ]
     rows = trace(
         source_line=[line(92, 10 * SECOND, stage="start-up", layer=layer)],

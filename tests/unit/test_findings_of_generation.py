@@ -35,6 +35,14 @@ def test_a_loop_that_goes_on_a_text_is_none():
     assert found_by("small_generations", generating(text)) == []
 
 
+def test_tokens_are_written_one_after_the_other_over_several_lines():
+    text = (
+        "for _ in range(32):\n    logits = net(ids)\n"
+        "    ids = torch.cat([ids, logits.argmax(-1)], 1)\n"
+    )
+    assert found_by("small_generations", generating(text)) == []
+
+
 def test_a_loop_that_trains_is_none():
     training = Time("backprop", "framework", SECOND, 1, (STEP,))
     assert found_by("small_generations", generating(TEXT, training)) == []

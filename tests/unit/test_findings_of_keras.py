@@ -80,6 +80,9 @@ def test_rows_that_keras_is_given_one_by_one_could_be_a_batch():
     ("old", "new"),
     [
         ("for state, action in batch", "for epoch in range(9)"),  # the same again
+        ("for state, action in batch", "for state, action in batches"),
+        ("for state, action in batch", "for state in np.array_split(rows, 8)"),
+        ("for state, action in batch", "for net, state in nets"),
         ("net.fit(state", "net.fit(states[i:i + 8] + state"),  # minibatches
         ("for state, action in batch", "while state"),
     ],

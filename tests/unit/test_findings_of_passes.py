@@ -89,6 +89,7 @@ def could_be_one(body: str, loop: str = "for row in rows:") -> bool:
         "y = net(h)\n    h = cell(row, h)",  # y does not go on
         "total += critic(torch.cat([state, row])).mean()",
         "a = x[row]; b = net(a); c = b + 1",
+        "b = net(x[row], row)\n    print(row, b)",
     ],
 )
 def test_passes_that_need_nothing_of_each_other(body):
@@ -114,6 +115,46 @@ def test_passes_that_need_nothing_of_each_other(body):
 )
 def test_passes_that_cannot_be_one_call(body):
     assert not could_be_one(body)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "v = net(mid)\n    if v > t: hi = mid\n    else: lo = mid\n    mid = (lo + hi) / 2",
+        "loss = actor(old + row)\n    if loss < best: break",
+        "v = net(node.state)\n    backup(node, v)\n    node = select(node)",
+        "v = net(h, row)\n    copy_to(h, v)",
+        "v = net(h, row)\n    with keep(v) as h: pass",
+        "h[0][row], other = net(h, row), 1",
+    ],
+)
+def test_a_pass_may_depend_on_an_earlier_one_by_other_ways(lines):
+    assert not could_be_one(lines)
+
+
+def test_entries_by_the_loops_variable_do_not_set_it():
+    assert could_be_one("a[row], b[row][0] = net(x[row]), 1")
+
+
+@pytest.mark.parametrize(
+    "rest", ["f = lambda z: z", "y = x[()]", "log(None)", "mask = m.unsqueeze(0)", "x.view()"]
+)
+def test_what_else_stands_in_the_loop_makes_no_batch_of_one(rest):
+    text = f"for row in rows:\n    out.append(net(x[row]))\n    {rest}\n"
+    assert not independent_passes.gives_one(Source(ast.parse(text)), 2)
+
+
+def test_a_batch_of_one_may_be_made_before():
+    text = "for row in rows:\n    one = x[row].unsqueeze(0)\n    out.append(net(one))\n"
+    assert independent_passes.gives_one(Source(ast.parse(text)), 3)
+
+
+def test_a_time_with_its_backward_is_no_longer_than_the_loop():
+    time = Time("backprop", "framework", 4 * SECOND, 2, (MODULE,))
+    called = [calls("backprop", LINEAR, 1000, 1000 * 20_000)]
+    trace = loop_rows(time, text=TEXT, native_call=called, entries={"backprop": 20})
+    (finding,) = found_by("stepped_forward", trace)
+    assert "100.0 % of the loop" in finding.title
 
 
 def test_only_a_for_and_a_comprehension_have_passes():

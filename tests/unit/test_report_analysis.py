@@ -53,10 +53,18 @@ def test_drift_compares_the_last_tenth_with_the_first() -> None:
 
 
 def test_iterations_that_differ_like_episodes_have_no_drift() -> None:
-    durations = [400, 100] * 10 + [100] * 70 + [400] * 10 + [0]
+    durations = [400, *[100] * 9] * 10 + [0]
     trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
     assert (row["iterations"], row["drift"], row["first_tenth_ns"]) == (100, None, None)
+
+
+def test_a_loop_that_becomes_three_times_as_slow_drifts() -> None:
+    trace = Relations(
+        process=[process(0, 0, 9)], iteration=_iterations([100] * 80 + [300] * 20 + [0])
+    )
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert row["drift"] == 2
 
 
 def test_iterations_in_windows_of_gpu_work_are_no_drift() -> None:

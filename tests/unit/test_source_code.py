@@ -113,6 +113,10 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
         ("thread.join(each for each in threads)", False),
         ('print(" ".join(str(each) for each in scores))', False),
         ('log.info(", ".join(map(str, scores)))', False),
+        ('raise ValueError(", ".join(str(each) for each in names))', False),
+        ("return tuple(torch.stack(each) for each in zip(*batch))", False),
+        ("return tuple(map(np.array, zip(*batch)))", False),
+        ("batch = tuple(each.to(device) for each in batch)", False),
     ],
 )
 def test_a_key_is_made_item_by_item(line, joins):
