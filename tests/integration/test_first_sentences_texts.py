@@ -226,7 +226,7 @@ def says_tokens(run: Path, *, tokens: int, generations: int) -> None:
     assert_says(
         said,
         *(f"{tokens:,} tokens", f"{generations} generations", f"{tokens // generations:,} in each"),
-        f"{tokens * 1e9 / whole_ns:,.1f} in a second",
+        f"{tokens * 1e9 / whole_ns:,.1f} a second",
     )
 
 
