@@ -21,9 +21,11 @@ _STRETCHES = re.compile("batches|chunks|epoch|folds|loader|split")
 _THROUGH_ALL = frozenset("dict frozenset list max min set sorted sum tuple".split())
 _MODULES = frozenset(("np", "numpy"))
 _OF_NUMPY = frozenset(
-    "argsort array asarray concatenate cov cumsum diag dot eig eigh exp histogram inv linspace log"
-    " matmul mean median meshgrid outer percentile pinv quantile solve sort stack std sum svd tile"
-    " unique var".split()
+    (
+        *"argsort array asarray concatenate cov cumsum diag dot eig eigh exp histogram".split(),
+        *"inv linspace log matmul mean median meshgrid outer percentile pinv quantile".split(),
+        *"solve sort stack std sum svd tile unique var".split(),
+    )
 )
 # What makes a batch of one item: a number, and which argument it is.
 _OF_ONE = {"unsqueeze": (0, 0), "expand_dims": (0, 1), "reshape": (1, 0), "view": (1, 0)}
