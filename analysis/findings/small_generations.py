@@ -34,7 +34,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title=f"texts are generated a few at a time, for {share(time.saving_ns, loop.loop_ns)} of "
         "the loop",
         evidence=f"{count(found.readings)} readings of the loop's stack lie in it. The line stands "
-        "in a loop that changes no network, and the operators take less time than their calls.",
+        "in a loop that changes no network. An operator is so brief that its call costs more.",
         evidence_sql=found.evidence_sql,
         fix="Give the model the prompts of all passes in one batch, padded on the left.",
         no_effect="Little effect where the model is so large that its arithmetic takes the time.",
