@@ -95,7 +95,7 @@ def unchanged_call(source: Source, line: int) -> str | None:
     for node in ast.walk(loop):
         if isinstance(node, ast.Call) and node.lineno == line and id(node) not in header:
             names = _names(given(node))
-            plain = names and not any("." in name for name in names - _MODULES)
+            plain = names and not any("." in name for name in names)
             if plain and _goes_through(node) and not _meet(names, changed):
                 return name_of(node.func)
     return None
@@ -168,20 +168,30 @@ def _effect(call: ast.Call) -> _Statement:
 
 def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
     """Whether an argument of a call comes, over whatever statements, of what the call returned."""
-    around = [each for each in statements if any(part is call for part in ast.walk(each.node))]
-    results: set[str] = set().union(*(each.sets for each in around))
-    needed, known = _names(given(call)), set[str]()
-    while needed != known:
-        known = needed
-        reads = (each.reads for each in statements if _meet(each.sets, known))
-        needed = known.union(*reads)
-    return _meet(results, needed)
+    others = [*statements]
+    around = [each for each in others if any(part is call for part in ast.walk(each.node))]
+    needed = _names(given(call))
+    found = others
+    while found:
+        owners = _with_owners(needed)
+        reached = [_meet(each.sets, needed, owners) for each in others]
+        found = [each for each, is_reached in zip(others, reached, strict=True) if is_reached]
+        others = [each for each, is_reached in zip(others, reached, strict=True) if not is_reached]
+        needed = needed.union(*(each.reads for each in found))
+    return any(_meet(each.sets, needed) for each in around)
 
 
-def _meet(some: set[str], others: set[str]) -> bool:
-    """Whether both have a variable, or one of them a part of what the other has: self.h, self."""
-    pairs = ((f"{a}.", f"{b}.") for a in some for b in others)
-    return any(a.startswith(b) or b.startswith(a) for a, b in pairs)
+def _meet(some: set[str], others: set[str], owners: set[str] | None = None) -> bool:
+    """Whether both have a variable, or one of them a part of what the other has: self.h, self.
+    `owners`: those of the others, if they are known."""
+    owners = _with_owners(others) if owners is None else owners
+    return not (_with_owners(some).isdisjoint(others) and owners.isdisjoint(some))
+
+
+def _with_owners(names: set[str]) -> set[str]:
+    """With self, and self.net, for self.net.head."""
+    parts = (name.split(".") for name in names)
+    return {".".join(each[:length]) for each in parts for length in range(1, len(each) + 1)}
 
 
 def _set(targets: Iterable[ast.expr]) -> set[str]:
