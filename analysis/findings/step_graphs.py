@@ -45,7 +45,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "one forward with all steps, and the loss of all at once.",
         no_effect="Other results where a backward goes through the environment, or through a state "
         "of the network.",
-        # Learning takes an eighth of what it took, and acting without a graph two thirds.
+        # Taken from two programs: pytorch/examples' actor-critic wins 80 % of its loop, of which
+        # these parts promise 55 %, and the planted recorded_episodes 47 %, where they promise 58 %.
         price=exact(learning_ns)
         .part(0.6, 0.88, 0.97)
         .plus(exact(acting_ns).part(0.15, 0.35, 0.65)),

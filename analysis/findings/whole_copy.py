@@ -119,7 +119,7 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
     if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
         return _Said(
             reader,
-            f"{reader} goes through all of a kept container again and again",
+            f"a call of {reader} goes through all of a kept container again and again",
             "the container is kept, and a few of its items change in each step",
             "Keep the items in an array that is made once, and write what is new into it."
             if reader in _ARRAYS

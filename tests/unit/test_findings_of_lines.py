@@ -329,7 +329,8 @@ def test_statistics_of_what_an_array_holds_so_far_are_named(use, names):
         text=FILLED.format(use=use),
     )
     titles = [each.title for each in found(whole_copy.RULE, trace)]
-    assert [title.split()[0].capitalize() for title in titles] == names
+    functions = [title.removeprefix("a call of ").split()[0] for title in titles]
+    assert [function.capitalize() for function in functions] == names
 
 
 # ---- replay --------------------------------------------------------------------------------------
