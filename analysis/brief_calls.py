@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 
-def are_calls_brief(trace: Trace, loop: Loop, operation: str) -> bool:
+def are_brief_in(trace: Trace, loop: Loop, operation: str) -> bool:
     """By the function that takes longest, of those that an entry calls again and again."""
     asked = {"process_id": loop.process_id, "operations": [operation], "apart": []}
     for row in statement.run(trace, "findings/repeated_call", **asked).to_dicts():

@@ -34,8 +34,9 @@ _FEWEST_READINGS = 10
 # Inferences for each backward, of a program that collects first, and how much longer than the
 # forward calls of its layers a backward of them takes at most.
 _INFERENCES_PER_BACKWARD = 4
-_STEPS_PER_BACKWARD = 8
 _BACKWARD_OF_FORWARDS = 10
+# Entries into inference for each backward through what they computed.
+_STEPS_PER_BACKWARD = 8
 # Batches of a replay memory for each backward, of a program that learns from it: a batch may have
 # the backwards of two networks.
 _REPLAYED = 0.3
@@ -62,6 +63,7 @@ _LOOPED_UPDATES = 4
 LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
+# The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
 # With a cache, second halves of the planted program token_sampler take 5 to 10 % longer than first

@@ -105,6 +105,12 @@ def estimate_of(rows: Sequence[Mapping[str, Any]]) -> Price:
     return Price(own_ns, max(own_ns - below_ns, 0.0), own_ns + above_ns)
 
 
+def time_of_line(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Price:
+    """The sum of rows of the same line as one of them, which has one for each operation."""
+    place = row["file"], row["line"]
+    return estimate_of([each for each in rows if (each["file"], each["line"]) == place])
+
+
 def made_ready(trace: Trace, loop: Loop, found: FunctionTime) -> Price:
     """Python's own time in the lines that led to calls: it makes what these are given."""
     rows = lines.python_lines(trace, process_id=loop.process_id)

@@ -69,7 +69,8 @@ def _named_calls(around: ast.AST) -> Iterator[ast.Call]:
 
 
 def named_calls_at(loop: ast.AST, line: int) -> list[ast.Call]:
-    """Those of them that are around a line, in what each pass of a loop does."""
+    """Calls of the program's own functions and networks around a line, in what each pass of a loop
+    does."""
     return [call for call in _named_calls(loop) if _is_at(call, line, loop)]
 
 

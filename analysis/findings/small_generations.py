@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, share
-from rlscope.analysis import groups, training_lines
-from rlscope.analysis.brief_calls import are_calls_brief
+from rlscope.analysis import brief_calls, groups, training_lines
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = groups.paths_in(trace, loop.process_id, "generation")
     found = of_functions(trace, loop, NETWORKS, operations)
-    if found is None or not are_calls_brief(trace, loop, found.operation):
+    if found is None or not brief_calls.are_brief_in(trace, loop, found.operation):
         return
     place = _looped_line(trace, loop, found)
     if place is None:

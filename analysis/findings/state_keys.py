@@ -9,7 +9,7 @@ from rlscope.amounts import share
 from rlscope.analysis import lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.function_time import of_functions, time_of_line
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = lines.asked_of_python_lines(trace, loop.process_id)
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     for first in rows:
-        place = first["file"], first["line"]
-        time = estimate_of([row for row in rows if (row["file"], row["line"]) == place])
         if not verdicts.is_line_costly(first["own_ns"], loop.loop_ns):
             return
         if source_of(trace, first["file"]).joins_items(first["line"]):
+            time = time_of_line(rows, first)
             yield Finding(
                 title="a key or a text is made item by item, for "
                 f"{share(time.saving_ns, loop.loop_ns)} of the loop",

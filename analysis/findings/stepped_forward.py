@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import finding_verdicts, training_lines
-from rlscope.analysis.brief_calls import are_calls_brief
+from rlscope.analysis import brief_calls, finding_verdicts, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 # A module that steps a cell may keep its state from call to call.
 _CELLS = (r".*/torch/nn/modules/rnn\.py:\w*Cell\.forward",)
-# The backward of small layers takes about twice as long as their forward.
+# The backward of layers of 48 to 128 units takes 1.6 to 2.0 times as long as their forward.
 _WITH_BACKWARD = 3
 _WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
 
@@ -59,7 +58,7 @@ def _are_calls_small(trace: Trace, loop: Loop, row: Row) -> bool:
     """Whether each call takes as long as many, because most of it is the way to the operators."""
     if gives_one(source_of(trace, row["file"]), row["line"]):
         return True
-    return are_calls_brief(trace, loop, row["operation"])
+    return brief_calls.are_brief_in(trace, loop, row["operation"])
 
 
 def _time(trace: Trace, rows: list[Row]) -> Price:

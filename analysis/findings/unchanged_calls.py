@@ -9,7 +9,7 @@ from rlscope.amounts import share
 from rlscope.analysis import independent_passes, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import time_of_line
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         name = independent_passes.unchanged_call(source_of(trace, row["file"]), row["line"])
         if name is None:
             continue
-        time = estimate_of([row])
+        time = time_of_line(rows, row)
         yield Finding(
             title=f"a loop calls {name} with the same in each pass, for "
             f"{share(time.saving_ns, loop.loop_ns)} of the training loop",

@@ -34,11 +34,16 @@ def test_an_update_through_the_forwards_of_many_steps_is_named():
     assert finding.price.saving_ns == pytest.approx((0.88 * 3 + 0.35 * 4) * SECOND)
 
 
+def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matter():
+    assert len(found_by("step_graphs", acting(backwards=375))) == 1
+    assert len(found_by("step_graphs", acting(forwards=49))) == 1
+
+
 @pytest.mark.parametrize(
     "silent",
     [
-        {"forwards": 150},  # an update has its own
-        {"backwards": 500},  # after each step or two
+        {"forwards": 50},  # an update has its own
+        {"backwards": 376},  # fewer than eight entries each
         {"backwards": 0},
         {"inside": (MODULE, LSTM)},  # each step needs the state of the one before
     ],
