@@ -118,10 +118,15 @@ def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
     return found
 
 
+FORWARDS = (Auto.INFERENCE, Auto.GENERATION, Auto.INSIDE, Auto.ASIDE)
+
+
 def _name_evaluation(segments: list[_Segment], rules: Rules) -> None:
     if rules.evaluation == "is none":
         return
     steps = [number for number, segment in enumerate(segments) if segment.is_step]
+    if not steps and rules.evaluation_without_steps == "holds all to its last forward":
+        steps = [number for number, segment in enumerate(segments) if segment.state in FORWARDS]
     if rules.evaluation == "holds all until it is known":
         steps = [len(segments) - 1]
     last = steps[-1] if steps else -1

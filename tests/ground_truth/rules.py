@@ -49,6 +49,9 @@ class Rules:
     evaluation: Literal[
         "holds all to its last step", "holds its steps", "holds all until it is known", "is none"
     ] = "holds all to its last step"
+    evaluation_without_steps: Literal["holds all to its last forward", "is none"] = (
+        "holds all to its last forward"
+    )
     explicit_entry: Literal["ends the automatic track", "leaves it"] = "ends the automatic track"
     # The process view.
     main_thread: Literal["owns first", "is like any other"] = "owns first"

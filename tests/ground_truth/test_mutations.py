@@ -17,7 +17,7 @@ from ground_truth.swept import sweep
 
 NOTICING = (
     47, 8, 121, 857, 50, 25, 88, 58, 35, 99, 20, 178, 3,
-    139, 167, 59, 138, 28, 4, 132, 97, 33, 161, 152, 1, 65, 68, 108, 500,
+    139, 167, 59, 138, 28, 4, 132, 97, 33, 161, 152, 1, 65, 68, 108, 500, 370,
 )  # fmt: skip
 # How many traces the right rules are compared on. Every third one is about the training loop.
 AGREEING = 240

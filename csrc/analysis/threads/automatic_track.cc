@@ -194,10 +194,20 @@ void AutomaticTrack::FollowStretch(uint32_t what) {
   simulated_ = 0;
 }
 
+// How many records of a stretch without a step lie before its last forward, with that.
+size_t AutomaticTrack::Forwarded() {
+  for (size_t count = records_.size() - before_stretch_; count > 0; --count) {
+    const Record& record = records_[before_stretch_ + count - 1];
+    if (record.does == Does::kBegins && trace::IsAutoForward(StateOf(record.group))) return count;
+  }
+  return 0;
+}
+
 // What began before the stretch may still end in it.
 void AutomaticTrack::NameStretch() {
   bool began = false;
-  for (size_t i = before_stretch_; i < before_stretch_ + simulated_; ++i) {
+  const size_t count = simulated_ != 0 ? simulated_ : Forwarded();
+  for (size_t i = before_stretch_; i < before_stretch_ + count; ++i) {
     Record& record = records_[i];
     if (record.does == Does::kBegins) {
       record.group = kNamedGroup | trace::kAutoEvaluation;

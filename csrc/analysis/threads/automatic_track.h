@@ -61,6 +61,7 @@ class AutomaticTrack {
   void ResolveRest();
   void Move(uint32_t resolve);
   void FollowStretch(uint32_t what);
+  size_t Forwarded();
   void NameStretch();
   bool FollowWindow();
 

@@ -92,6 +92,11 @@
 // update, if no update lies in the call. Where a thread acts before it learns, an S may lie
 // between.
 //
+// Without any S in the process, F do instead of steps, and the V that write texts: from the begin
+// of the first F in such a call to the end of the last one. Eight F or more have to lie in it, or
+// such a V, and then one elsewhere. Others have to have been inference or a generation elsewhere,
+// before.
+//
 // From an L to the next F is a K, which takes no other one's place. An L where something is open is
 // a part of that.
 //
@@ -334,9 +339,9 @@ class Track {
   }
   // Of a library's own, a V.
   void EnterGeneration() {
-    if (!IsInsideCode() && !IsPartOfOther()) generated_ = true;
-    EnterApart("generation");
-    if (apart_ == 1) writes_ = name_ != 0;
+    if (apart_ == 0) BeginGeneration();
+    ++apart_;
+    if (apart_ == 1) writes_ = name_ != 0 && evaluates_ == nullptr;
   }
   // Whether it counts.
   bool LeaveGeneration() {
@@ -349,7 +354,7 @@ class Track {
   }
   // What is made of the batch belongs to it, up to the update.
   void EnterSampling() {
-    if (apart_ == 0) BeginSampling();
+    if (apart_ == 0) BeginState("replay", trace::kAutoReplay);
     ++apart_;
   }
   void LeaveSampling() {
@@ -448,9 +453,10 @@ class Track {
   void BeginResult(const CompiledSlot* maker);
   void EndResult();
   void BeginApart(const char* name);
+  void BeginGeneration();
   void BeginNamed(uint32_t name);
   void EndNamed();
-  void BeginSampling();
+  void BeginState(const char* name, uint32_t state);
   void EndSampling();
   void BeginImport();
   void EndImport();
@@ -489,6 +495,9 @@ class Track {
   bool NoteUpdateOf(const PyObject* optimizer);
   trace::AutoStretch NoteCall(const void* environment, bool is_fed);
   trace::AutoStretch EndCall(bool evaluates);
+  void NoteAlone(int forwards);
+  void BeginAlone();
+  void EndAlone();
   bool IsInLoop() const;
   void Forget();
   void Decide(Expects next);
@@ -563,8 +572,13 @@ class Track {
   Acting acting_;
   Evaluations evaluations_;
   EvaluatingFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
-  uint64_t trains_at_ = 0;  // where it stepped last after an update, in no such call
-  bool converts_ = false;   // an observation was converted for the next F
+  // In a thread that steps no environment. A function of that name may also ask a network, once for
+  // a position of a game.
+  static constexpr int kEvaluates = 8;
+  int forwards_alone_ = 0;   // F in the call that the thread is in, up to so many
+  ActsElsewhere elsewhere_;  // in no such call
+  uint64_t trains_at_ = 0;   // where it stepped last after an update, in no such call
+  bool converts_ = false;    // an observation was converted for the next F
   // These four are together, so that one store forgets them.
   bool makes_ = false;         // a W that counts is open
   bool is_unproven_ = false;   // what was converted for the next F began with a W
@@ -582,7 +596,7 @@ class Track {
   bool learns_as_acted_ = false;
   bool has_learned_ = false;      // a B after an S told
   bool prepares_ = false;         // so what runs since the last S, as a tail, is a B's if one comes
-  bool fed_ = false;              // an update was, since the last S, by whatever means
+  bool fed_ = false;              // an update was, since the last S, or F without any S
   bool was_fed_ = false;          // one was before that
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

@@ -80,6 +80,11 @@ EvaluatingFunction* FindEvaluatingFunction() {
   return nullptr;
 }
 
+bool ActsElsewhere::IsElsewhere() {
+  --looks_;
+  return FindEvaluatingFunction() == nullptr;
+}
+
 uint64_t PlaceOfThread() {
   PyObject* codes[kFramesOfPlace];
   const int count = rlscope_codes_of_thread(codes, kFramesOfPlace);

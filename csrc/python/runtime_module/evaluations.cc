@@ -6,7 +6,7 @@ namespace rlscope::python {
 
 trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards) {
   is_used_ = true;
-  if (of_call_ != nullptr) return GoOn(forwards);
+  if (is_in_call_) return GoOn(forwards);
   const bool is_learned = HasLearned(environment);
   if (is_undecided_ && !is_learned) return GoOn(forwards);
   if (is_undecided_ && environment != trainer_) acts_ = false;
@@ -20,7 +20,7 @@ trace::AutoStretch Evaluations::Step(const void* environment, uint64_t forwards)
 }
 
 trace::AutoStretch Evaluations::BeginCall(const void* environment, bool is_sure) {
-  is_used_ = true;
+  is_used_ = is_in_call_ = true;
   of_call_ = environment;
   is_sure_ = is_sure;
   return Begin();
@@ -29,10 +29,10 @@ trace::AutoStretch Evaluations::BeginCall(const void* environment, bool is_sure)
 trace::AutoStretch Evaluations::EndCall(bool evaluates) {
   acts_ = evaluates;
   const trace::AutoStretch was = Decide();
-  if (!evaluates) last_ = of_call_;
+  if (!evaluates && of_call_ != nullptr) last_ = of_call_;
   usual_ = last_;
   of_call_ = nullptr;
-  was_long_ = false;
+  is_in_call_ = was_long_ = false;
   return was;
 }
 
@@ -50,7 +50,7 @@ trace::AutoStretch Evaluations::Update() {
 
 trace::AutoStretch Evaluations::GoOn(uint64_t forwards) {
   if (!is_undecided_) return Begin();  // the call has had a long one
-  acts_ |= of_call_ != nullptr ? is_sure_ : forwards != forwards_;
+  acts_ |= is_in_call_ ? is_sure_ : forwards != forwards_;
   if (++steps_ < kMostSteps) return trace::kAutoStretchKeeps;
   was_long_ = true;
   return Decide();

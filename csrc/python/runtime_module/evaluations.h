@@ -29,13 +29,13 @@ class Evaluations {
   // An update: the first part of one since the last step.
   trace::AutoStretch Update();
   // A step in a function that may evaluate: from here on all steps belong to the stretch.
-  // `is_sure`: that it is one needs nothing more.
+  // `is_sure`: that it is one needs nothing more. `environment`: null if forwards are its steps.
   trace::AutoStretch BeginCall(const void* environment, bool is_sure);
   bool is_sure() const { return is_sure_; }
   // The call has ended, or the thread has learned in it.
   trace::AutoStretch EndCall(bool evaluates);
   // The process ends.
-  trace::AutoStretch End() { return of_call_ != nullptr ? EndCall(is_sure_) : Decide(); }
+  trace::AutoStretch End() { return is_in_call_ ? EndCall(is_sure_) : Decide(); }
   // What was is not known any more. Whether anything was.
   bool Forget() {
     if (__builtin_expect(!is_used_, 1)) return false;
@@ -70,7 +70,8 @@ class Evaluations {
   bool acts_ = false;      // a forward lies between its steps
   uint64_t forwards_ = 0;  // when it began
   int steps_ = 0;
-  const void* of_call_ = nullptr;  // its environment, if it is one of a function
+  bool is_in_call_ = false;        // it is one of a function
+  const void* of_call_ = nullptr;  // whose environment
   bool is_sure_ = false;
   bool is_used_ = false;  // a step was noted
 };

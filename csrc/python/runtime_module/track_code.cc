@@ -126,7 +126,18 @@ void Track::EndLibraryTraining() {
 
 void Track::BeginApart(const char* name) {
   if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
+  if (!has_environment) NoteAlone(/*forwards=*/0);
   BeginNamed(NameOfOperation(name));
+}
+
+void Track::BeginGeneration() {
+  if (IsInsideCode() || IsPartOfOther()) return;
+  generated_ = true;
+  if (!Follows()) return;
+  if (!has_environment) NoteAlone(/*forwards=*/kEvaluates);
+  elsewhere_.Look(evaluates_ != nullptr);
+  elsewhere_.Act();
+  BeginState("generation", kAutoGeneration);
 }
 
 void Track::BeginNamed(uint32_t name) {
@@ -143,12 +154,12 @@ void Track::EndNamed() {
   if (state_ == kAutoNamed) Run(before_named_);  // else of another window
 }
 
-// A segment of the state that its tail gets, so that both are one instance.
-void Track::BeginSampling() {
+// A segment of a state that others have too: a batch and its tail are one instance.
+void Track::BeginState(const char* name, uint32_t state) {
   if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
-  name_ = NameOfOperation("replay");
+  name_ = NameOfOperation(name);
   before_named_ = state_;
-  Run(kAutoReplay);
+  Run(state);
   state_ = kAutoNamed;
 }
 

@@ -1,5 +1,7 @@
 // The automatic track in the loop of a program: steps of environments, forwards, backwards,
 // optimizers.
+#include <algorithm>
+
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/token_count.h"
 #include "python/runtime_module/track_steps.h"
@@ -65,6 +67,45 @@ trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   if (evaluates_ != nullptr) return evaluations_.BeginCall(environment, /*is_sure=*/is_fed);
   trains_at_ = place;
   return kAutoStretchKeeps;
+}
+
+// The thread steps no environment. So many F come next, 0 for a V that is none. They may begin or
+// end a call of a function that evaluates.
+__attribute__((noinline)) void Track::NoteAlone(int forwards) {
+  if (evaluates_ != nullptr && !evaluates_->IsRunning()) EndAlone();
+  if (forwards == 0) return;
+  if (fed_ && evaluates_ == nullptr) BeginAlone();
+  if (evaluates_ == nullptr) return;
+  forwards_alone_ = std::min(forwards_alone_ + forwards, kEvaluates);
+  SayOfStretch(evaluations_.Step(/*environment=*/nullptr, policy_calls_.forwards));
+}
+
+// The first F after an update.
+inline void Track::BeginAlone() {
+  fed_ = false;
+  evaluates_ = elsewhere_.is_proven() ? FindEvaluatingFunction() : nullptr;
+  if (evaluates_ == nullptr) return;
+  forwards_alone_ = 0;
+  const uint32_t stretch = evaluations_.BeginCall(/*environment=*/nullptr, /*is_sure=*/true);
+  if (block_ == nullptr || block_has_forward_) return SayOfStretch(stretch);
+  // The block goes on apart from its part before the call.
+  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoBlock, kAutoNothing);
+  ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoBlock);
+}
+
+// An F in no such call, or a V.
+inline void Track::EndAlone() {
+  const bool evaluates = forwards_alone_ >= kEvaluates;
+  const AutoStretch was = EndCall(evaluates);
+  const bool is_part = block_ != nullptr && block_has_forward_;
+  if (!evaluates || is_part) return SayOfStretch(was);
+  uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
+  if (block_ != nullptr) resolve = WithAutoFate(resolve, kAutoBlock, kAutoBlock);
+  Resolve(WithAutoStretch(resolve, was));
+  before_block_ = kAutoNothing;
+  expects_ = Expects::kNothing;
+  has_output_ = false;
+  run_.End();
 }
 
 // An update was since the last S: whether the program had chosen the action before it. A reset says
@@ -148,6 +189,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   if (!FollowsNow()) return;
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
+  if (__builtin_expect(!has_environment, 0) && step_ == 0) NoteAlone(/*forwards=*/1);
   if (step_ != 0) {
     run_.End();
   } else if (__builtin_expect(run_.GoesOn(call, on), 0)) {
@@ -164,6 +206,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   }
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
+  if (__builtin_expect(!has_environment, 0)) elsewhere_.Look(evaluates_ != nullptr);
   OpenForward(module, on);
 }
 
@@ -180,11 +223,14 @@ __attribute__((noinline)) void Track::NameChosen() {
   expects_ = Expects::kNothing;
   has_output_ = false;
   acted_ = true;
+  elsewhere_.Act();
 }
 
 // A forward begins, of a module that had one in the operation that is open.
 __attribute__((noinline)) void Track::RepeatForward() {
-  if (acting_.Repeat()) NameActing();
+  if (!acting_.Repeat()) return;
+  elsewhere_.Act();
+  NameActing();
 }
 
 // The forwards that are open are inference, each for its own time.
@@ -203,7 +249,8 @@ __attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
 // An F that goes on a generation. With the first one, all that is open is a part of it.
 __attribute__((noinline)) void Track::OpenToken() {
   const bool begins = expects_ != Expects::kToken;
-  AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
+  if (evaluates_ == nullptr) AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
+  elsewhere_.Act();
   expects_ = Expects::kToken;
   has_gradients_ = backward_inside_ = false;
   generated_ = true;
@@ -381,7 +428,9 @@ inline void Track::GoOnWithUpdate() {
 }
 
 void Track::End() {
-  const uint32_t stretch = evaluations_.End();
+  const bool is_alone = evaluates_ != nullptr && !has_environment;
+  const uint32_t stretch =
+      is_alone ? evaluations_.EndCall(forwards_alone_ >= kEvaluates) : evaluations_.End();
   if (stretch != kAutoStretchKeeps && Follows()) SayOfStretch(stretch);
 }
 

@@ -199,7 +199,8 @@ inline uint32_t Track::NoteUpdate() {
   fed_ = true;
   AutoStretch was = kAutoStretchKeeps;
   if (__builtin_expect(evaluates_ != nullptr, 0)) {
-    const bool learns = evaluates_->IsRunning();
+    // Without an environment, no F lies between: the update is one from those in the call.
+    const bool learns = !has_environment || evaluates_->IsRunning();
     if (learns) evaluates_->Reject();
     was = EndCall(!learns);
   }

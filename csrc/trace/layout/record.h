@@ -94,7 +94,8 @@ enum IterationFlags : uint32_t {
 //
 // A resolve may also say that a stretch begins here that may be an evaluation, or what became of
 // the last such stretch (AutoStretch). If it was one, all segments from its beginning to its last
-// one of kAutoSimulation, with the time between them, are kAutoEvaluation. What no resolve decides
+// one of kAutoSimulation, with the time between them, are kAutoEvaluation. Without such a one, they
+// are so to the last forward (IsAutoForward) that began before that resolve. What no resolve decides
 // up to the end of the stream, a gap or a window's stop is none.
 enum AutoState : uint32_t {
   kAutoNothing = 0,
@@ -123,6 +124,11 @@ constexpr bool IsAutoOpen(uint32_t state) {
   return state >= kAutoFirstOpen && state <= kAutoLastOpen;
 }
 constexpr bool IsAutoFinal(uint32_t state) { return !IsAutoOpen(state); }
+// What a forward was by then, or a generation.
+constexpr bool IsAutoForward(uint32_t state) {
+  return state == kAutoInference || state == kAutoGeneration || state == kAutoInside ||
+         state == kAutoAside;
+}
 
 // Id of a resolve: 4 bits for each open state, lowest first, that say what becomes of it.
 constexpr uint32_t kAutoFateBits = 4;

@@ -11,6 +11,7 @@ NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation", 10: "target",
          11: "generation", 12: "advantage", 13: "reference", 14: "reward",
          15: "replay", -1: "evaluation"}  # fmt: skip
 SIMULATION = 3
+FORWARDS = (1, 5, 9, 11)  # what a forward, or a generation, was by the time of a resolve
 EVALUATION = -1  # in no record: what a stretch turned out to be
 FIRST_OPEN, INSIDE, ASIDE = 4, 5, 9
 NAMED = 16
@@ -60,6 +61,8 @@ def read_track(
 
 def _name_evaluation(segments: list[Segment]) -> None:
     steps = [number for number, each in enumerate(segments) if each.state == SIMULATION]
+    if not steps:
+        steps = [number for number, each in enumerate(segments) if each.state in FORWARDS]
     for segment in segments[: steps[-1] + 1] if steps else ():
         segment.state = EVALUATION
 
