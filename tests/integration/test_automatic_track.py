@@ -344,7 +344,7 @@ PROGRAMS = (
 
 
 # Without an environment. Other letters count there in ways that this is not about.
-MODELS = st.text("FFBONEQTRXXXHHH++" + ")" * 12, max_size=30).map(nested).filter(bool)
+MODELS = st.text("FFBONEQTRXXXHHHII++" + ")" * 12, max_size=30).map(nested).filter(bool)
 
 
 @settings(

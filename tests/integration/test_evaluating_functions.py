@@ -20,6 +20,7 @@ _EVALUATED = [*TRAINED, "evaluation"]
         ("def _eval(): play(env, env)", "_eval()"),
         ("def validation(): env.reset(); env.step(0)", "validation()"),  # nobody acts
         ("class Agent:\n    def evaluate(self): play(env)", "Agent().evaluate()"),
+        ("class TheArena:\n    def duel(self): play(env)", "TheArena().duel()"),
         ("def inner():\n    def evaluate(): play(env)\n    evaluate()", "inner()"),
     ],
 )
@@ -63,6 +64,17 @@ for _ in range(2):
 @pytest.mark.parametrize("name", ["latest", "contest", "evaluable", "value", "attestation", "run"])
 def test_other_names_say_nothing(directory: str, name: str) -> None:
     script = f"def {name}(): play(env)\nfor _ in range(3): train(env, updates=1); {name}()"
+    assert "evaluation" not in found(directory, script)
+
+
+def test_a_function_inside_of_another_one_has_its_own_name(directory: str) -> None:
+    script = """
+def test():
+    def run(): play(env)
+    return run
+run = test()
+for _ in range(3): train(env, updates=1); run()
+"""
     assert "evaluation" not in found(directory, script)
 
 

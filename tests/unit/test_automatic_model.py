@@ -231,6 +231,9 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
         # Without a conversion, or without a forward behind it, they belong to the update.
         ("FBON(F)FBO", "bbbbb.bbb.bbbbb."),
         ("FBOFXFBO", "bbbbb.bbbbbbbbb."),
+        # An import is one of its own only after the conversion.
+        ("FBON(F)XIN(Q)FBO", "bbbbb.iiiii.m.ttt.bbbbb."),
+        ("FBON(F)IN(Q)XFBO", "bbbbb.iiiiiiiiiii.bbbbb."),
         # What may be a text is none.
         ("N(T)XN(T)XN(T)XN(T)XN(T)XFBO", "ggggggggggggggggggggggggggg...bbbbb."),
     ],

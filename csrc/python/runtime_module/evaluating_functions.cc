@@ -21,7 +21,7 @@ int function_count = 0;
 constexpr std::string_view kWords[] = {"eval",       "evals",     "evaluate",   "evaluates",
                                        "evaluating", "evaluator", "evaluation", "evaluations",
                                        "test",       "tests",     "testing",    "tester",
-                                       "validate",   "validates", "validation"};
+                                       "validate",   "validates", "validation", "arena"};
 constexpr size_t kLongestWord = 11;
 
 bool IsWord(std::string_view text) {
@@ -31,26 +31,42 @@ bool IsWord(std::string_view text) {
 constexpr bool IsSmall(char letter) { return letter >= 'a' && letter <= 'z'; }
 constexpr bool IsCapital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
+// The name of a function, after that of its class where CPython keeps it: from 3.11 on.
+std::string_view NameOf(PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000
+  PyObject* const full = code->co_qualname;
+#else
+  PyObject* const full = code->co_name;
+#endif
+  if (!PyUnicode_IS_ASCII(full)) return {};
+  const std::string_view name(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(full)),
+                              static_cast<size_t>(PyUnicode_GET_LENGTH(full)));
+  const size_t last = name.rfind('.');
+  if (last == name.npos) return name;
+  const size_t before = last == 0 ? name.npos : name.rfind('.', last - 1);
+  const std::string_view owner = name.substr(before + 1, last - before - 1);
+  return name.substr(owner == "<locals>" ? last + 1 : before + 1);
+}
+
 // Whether a word of the name is one of them. A capital after a small letter begins one.
-bool SaysEvaluation(PyObject* name) {
-  if (!PyUnicode_IS_ASCII(name)) return false;
-  const auto* next = reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(name));
-  const char* const end = next + PyUnicode_GET_LENGTH(name);
+bool SaysEvaluation(std::string_view name) {
   char word[kLongestWord + 1];
   size_t length = 0;
-  for (char before = 0; next != end; before = *next++) {
-    const bool is_letter = IsSmall(*next) || IsCapital(*next);
-    if (!is_letter || (IsCapital(*next) && IsSmall(before))) {
+  char before = 0;
+  for (const char letter : name) {
+    const bool is_letter = IsSmall(letter) || IsCapital(letter);
+    if (!is_letter || (IsCapital(letter) && IsSmall(before))) {
       if (IsWord({word, length})) return true;
       length = 0;
     }
-    if (is_letter && length < sizeof word) word[length++] = static_cast<char>(*next | 0x20);
+    if (is_letter && length < sizeof word) word[length++] = static_cast<char>(letter | 0x20);
+    before = letter;
   }
   return IsWord({word, length});
 }
 
 bool MayEvaluate(PyObject* code) {
-  return PyCode_Check(code) && SaysEvaluation(reinterpret_cast<PyCodeObject*>(code)->co_name);
+  return PyCode_Check(code) && SaysEvaluation(NameOf(reinterpret_cast<PyCodeObject*>(code)));
 }
 
 }  // namespace

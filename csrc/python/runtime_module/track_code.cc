@@ -241,7 +241,8 @@ void Track::EndResult() {
 
 void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
-  if (IsNameOpen() || expects_ == Expects::kStep) return;
+  const bool has_answered = has_output_ && !has_environment;
+  if ((IsNameOpen() && !has_answered) || expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;
