@@ -39,7 +39,8 @@ from torch import nn
 torch.set_num_threads(1)
 torch.manual_seed(0)
 
-how = sys.argv[1]  # what the model goes on with: the whole text, a cache, what it returned
+# What the model goes on with: the whole text, a cache, what it returned; or its parts are called.
+how = sys.argv[1]
 
 class Model(nn.Module):
     def __init__(self, outputs=64):
@@ -71,9 +72,10 @@ for iteration in range(24):
     lap()
     with torch.no_grad():
         tokens = torch.randint(0, 64, (16, 4))
-        given, cache = tokens, {} if how == "cache" else None
+        given, cache = tokens, {} if how in ("cache", "parts") else None
+        ask = policy.forward if how == "parts" else policy
         for _ in range(32):
-            found = policy(given) if how == "whole" else policy(given, cache)
+            found = ask(given) if how == "whole" else ask(given, cache)
             if how == "returned":
                 found, cache = found
             chosen = torch.multinomial(found[:, -1].softmax(-1), 1)
@@ -169,7 +171,7 @@ def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> 
     return set(read)
 
 
-@pytest.mark.parametrize("how", ["whole", "cache", "returned"])
+@pytest.mark.parametrize("how", ["whole", "cache", "returned", "parts"])
 def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, how: str) -> None:
     names = check(traced, tmp_path, TEXTS, how)
     assert names == {"generation", "reward", "reference", "backprop"}
@@ -198,7 +200,10 @@ for iteration in range(40):
     tokens = torch.randint(0, 64, (32, 24))
     lap()
     with torch.no_grad():
-        before = frozen(tokens).log_softmax(-1)
+        if "parts" in sys.argv:
+            before = torch.cat([frozen.forward(some) for some in tokens.split(5)]).log_softmax(-1)
+        else:
+            before = frozen(tokens).log_softmax(-1)
     lap("reference")
     loss = (policy(tokens).log_softmax(-1) - before).pow(2).mean()
     optimizer.zero_grad()
@@ -209,8 +214,11 @@ print(json.dumps(spent))
 """
 
 
-def test_a_program_that_learns_from_given_texts(traced: TracedPython, tmp_path: Path) -> None:
-    assert check(traced, tmp_path, PREFERENCES) == {"reference", "backprop"}
+@pytest.mark.parametrize("how", ["whole", "parts"])
+def test_a_program_that_learns_from_given_texts(
+    traced: TracedPython, tmp_path: Path, how: str
+) -> None:
+    assert check(traced, tmp_path, PREFERENCES, how) == {"reference", "backprop"}
 
 
 def says_tokens(run: Path, *, tokens: int, generations: int) -> None:

@@ -133,6 +133,40 @@ bool TokenRun::IsLonger(const Arguments& call) {
   return follows && forwards_ == kShortest;
 }
 
+// A forward of another module than the one before, without gradients.
+bool TokenRun::IsPart(const Arguments& call) {
+  const PyObject* const module = *call.values;
+  if (parts_.first == nullptr) {
+    parts_ = Parts();
+    parts_.may_be = true;
+    parts_.first = module;
+    parts_.calls = 1;
+    return false;
+  }
+  if (module == parts_.first) return IsFirstPart(call);
+  const bool is_run = parts_.calls == kShortest;
+  parts_.may_be = parts_.others++ < parts_.count || !is_run;
+  texts_ = 0;
+  return is_run && parts_.may_be;
+}
+
+// Whether the run is long enough by now.
+bool TokenRun::IsFirstPart(const Arguments& call) {
+  const native_calls::ErrorAside aside;
+  const Given input(call);
+  const bool is_text = input.dimensions == 2 && IsWhole(input.first);
+  const bool is_longer =
+      !parts_.has_input || input.length[1] == 1 || input.Grown(parts_.input) >= 0;
+  const bool is_alike = parts_.calls == 1 || parts_.others == parts_.count;
+  parts_.calls = is_text && is_longer && is_alike ? std::min(parts_.calls + 1, kShortest) : 1;
+  parts_.count = parts_.others;
+  parts_.others = 0;
+  parts_.has_input = true;
+  parts_.input = input;
+  texts_ = input.length[0];
+  return parts_.calls == kShortest;
+}
+
 PyObject* TensorIn(PyObject* result) {
   PyObject* found = result;
   if (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0) {

@@ -3,6 +3,14 @@
 // none has. If none has, the one before may also have returned the cache, and the item is a whole
 // number.
 //
+// A program may call the parts of its model, and not the model. In a no-grad block, the block's
+// first forward is that of the first part then:
+//
+//   [ E ] [ L ] [ L ] [ H ]   [ E ] [ L ] [ L ] [ H ]   [ E ] ...
+//
+// It makes a run for all if it is given whole numbers, one item more than before or one alone, and
+// equally many forwards follow each time.
+//
 // Only addresses are kept: the program's objects live and die as they do without us. Nothing here
 // is dereferenced later.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_TOKEN_RUN_H_
@@ -36,11 +44,20 @@ class TokenRun {
   static constexpr int kShortest = 5;
 
   // Something came between that no run goes on after.
-  void End() { module_ = nullptr; }
+  void End() {
+    module_ = nullptr;
+    parts_.may_be = false;
+  }
   // The outermost no-grad block. A text that was written in one does not go on after it.
-  void BeginBlock() { in_block_ = 0; }
-  void EndBlock() {
-    if (in_block_ > 1) End();
+  void BeginBlock() {
+    in_block_ = 0;
+    parts_.may_be = true;
+    parts_.first = nullptr;
+  }
+  // `writes`: it ends in a generation.
+  void EndBlock(bool writes) {
+    if (writes && in_block_ > 1) End();
+    parts_.may_be = false;
   }
   // What the last forward returned, null if it raised.
   void NoteResult(PyObject* result) {
@@ -59,14 +76,15 @@ class TokenRun {
       on_ = on;
       forwards_ = in_block_ = 1;
       has_input_ = false;
-      return false;
+      return __builtin_expect(parts_.may_be, 0) && !on && module != nullptr && IsPart(call);
     }
     return IsLonger(call);
   }
 
   // Whether forwards that follow the last one may make it a part of a run.
   bool MayGoOn() const { return module_ != nullptr && forwards_ > 1; }
-  // How many texts the last forward of a run went on with: one token for each.
+  // How many texts the last forward of a run went on with: one token for each. 0 where it was a
+  // later part.
   Py_ssize_t texts() const { return texts_; }
 
  private:
@@ -95,7 +113,20 @@ class TokenRun {
     void Read(PyObject* argument);
   };
 
+  // Of a model, in the block that is open.
+  struct Parts {
+    bool may_be = false;              // a program may call them
+    const PyObject* first = nullptr;  // null: no forward was yet
+    int calls = 0;                    // of the first one, up to kShortest
+    int others = 0;                   // since its last call
+    int count = 0;                    // between two calls
+    bool has_input = false;
+    Input input;  // of its last call; that of the first one is not read
+  };
+
   bool IsLonger(const Arguments& call);
+  bool IsPart(const Arguments& call);
+  bool IsFirstPart(const Arguments& call);
   bool GoesOnWithReturned(const Given& given) const;
   void NoteItems(PyObject* tuple);
 
@@ -108,6 +139,7 @@ class TokenRun {
   const PyObject* returned_[kMostCaches] = {};  // what the last one returned, without gradients
   Py_ssize_t texts_ = 0;
   Input input_;  // of the last one; that of the first one is not read
+  Parts parts_;
 };
 
 }  // namespace rlscope::python

@@ -106,6 +106,7 @@ inline void Track::EndAlone() {
   expects_ = Expects::kNothing;
   has_output_ = false;
   run_.End();
+  if (block_ != nullptr) run_.BeginBlock();
 }
 
 // An update was since the last S: whether the program had chosen the action before it. A reset says
@@ -320,7 +321,7 @@ void Track::EnterBlock(const void* block) {
 void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
-  if (state_ == kAutoGeneration) run_.EndBlock();
+  run_.EndBlock(/*writes=*/state_ == kAutoGeneration);
   if (block_has_forward_) {
     RunAfterForward();
   } else if (block_has_change_ && HasManyChanges()) {
