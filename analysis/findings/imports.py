@@ -18,8 +18,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, "findings/imports", **asked).to_dicts():
         yield Finding(
-            title=f"imports take {duration(row['all_ns'])}, without the frameworks that the "
-            f"program calls: {row['library']} {duration(row['own_ns'])}",
+            title="libraries beside the frameworks that the program calls are imported, "
+            f"{row['library']} for {duration(row['own_ns'])}",
             evidence="The panel of imports has them all.",
             evidence_sql=statement.shown("findings/imports", **asked),
             fix="Import what only some runs need where they need it.",

@@ -138,16 +138,19 @@ def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> st
             return ""
         low_ns = row["own_ns"] - math.sqrt(row["below_ns2"])
         if finding_verdicts.is_line_larger(low_ns, loop.loop_ns, first["saving_ns"]):
-            return _unknown_cause(trace, loop, row, loop.loop_ns)
+            return _unknown_cause(trace, loop, row, row["operation"], loop.loop_ns)
     return ""
 
 
-def _unknown_cause(trace: Trace, loop: Loop | None, row: Row, loop_ns: int) -> str:
+def _unknown_cause(
+    trace: Trace, loop: Loop | None, row: Row, operation: str | None, loop_ns: int
+) -> str:
     """With the lines that lead there, where several do: a user may see that one is too many."""
     callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
     names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
-    said = f" One line takes {share} ({_place(row, names)}), and no rule knows how to mend it."
+    where = f", most of it {_in_operation(operation)}," if operation else ","
+    said = f" One line takes {share} ({_place(row, names)}){where} and no rule knows how to mend it."
     if not callers:
         return said
     whole_ns = sum(each["total_ns"] for each in callers)
@@ -178,8 +181,17 @@ def _unmended(trace: Trace, loop: Loop | None, findings: Sequence[Row]) -> str:
         if (row["file"], row["line"]) in found:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
-            return _unknown_cause(trace, loop, row, row["loop_ns"])
+            return _unknown_cause(trace, loop, row, _main_operation(trace, row), row["loop_ns"])
     return ""
+
+
+def _main_operation(trace: Trace, hottest: Row) -> str | None:
+    """The operation of more than half of the time of the hottest line."""
+    times: dict[str, int] = {}
+    for part in lines.hot_line_parts(trace, lines=1).to_dicts():
+        times[part["operation"]] = times.get(part["operation"], 0) + part["own_ns"]
+    name = max(times, key=lambda each: times[each], default=None)
+    return name if name and verdicts.is_most(times[name], hottest["own_ns"]) else None
 
 
 def _spends(trace: Trace, loop: Loop) -> str:
@@ -196,10 +208,15 @@ def _state_name(state: Row) -> str:
     layer = _LAYERS.get(state["layer"], str(state["layer"]))
     if state["layer"] == "simulator":
         return layer
-    if state["operation"] == BETWEEN:
-        return f"{layer} {BETWEEN_OPERATIONS}"
-    group = group_of(state["operation"])
-    return f"{layer} in {group if group in GROUPS else units.label(group)}"
+    return f"{layer} {_in_operation(state['operation'])}"
+
+
+def _in_operation(operation: str) -> str:
+    """ "in inference", "between operations"."""
+    if operation == BETWEEN:
+        return BETWEEN_OPERATIONS
+    group = group_of(operation)
+    return f"in {group if group in GROUPS else units.label(group)}"
 
 
 def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:

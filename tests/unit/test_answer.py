@@ -114,7 +114,8 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     state = {"operation": "update", "layer": layer, "total_ns": times["own_ns"]}
     state |= {"self_ns": own_ns} | ({"layer": "python"} if layer == "a library" else {})
     rows = trace(iterations=20, source_line=[{**line, **state, **times}])
-    named = " One line takes 40.0 % (ppo.py:7), and no rule knows how to mend it."
+    named = " One line takes 40.0 % (ppo.py:7), most of it in learning, and no rule knows how"
+    named += " to mend it."
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
