@@ -38,10 +38,10 @@ def critical_loop(trace: Trace) -> Loop | None:
     return Loop(**rows[0]) if rows else None
 
 
-def looping_processes(trace: Trace) -> dict[int, str | None]:
-    """The names of all processes that have a training loop, by process_id."""
-    rows = statement.run(trace, "loop_process").to_dicts()
-    return {row["process_id"]: row["name"] for row in rows}
+def looping_processes(trace: Trace) -> Table:
+    """process_id, name, family: the processes that have a training loop. Those of a family do the
+    same."""
+    return statement.run(trace, "loop_process")
 
 
 def spread(

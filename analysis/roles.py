@@ -24,8 +24,8 @@ Rows = list[dict[str, Any]]
 def role_loops(trace: Trace) -> Table:
     """family, processes, name, last_name, role, waiting_id, loop_ns, waited_ns, slept_ns, group,
     group_ns, likeness, and target_...: one row for each family of processes with a training loop.
-    Those that starve or sleep are first, the one that does so for the largest part of its loop
-    before all. Then come those with the longest loops.
+    Those that starve are first, then those that sleep, the one that does so for the largest part of
+    its loop before others. Then come those with the longest loops.
 
     waiting_id is the process_id of the one that waits most of the family.
     `group` is the group of operations that takes most of the loop beside waits for other processes,
@@ -86,10 +86,12 @@ def _row(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _place(row: dict[str, Any]) -> tuple[bool, float]:
-    if process_verdicts.is_starving(row) or process_verdicts.is_sleeping(row):
-        return False, -max(row["waited_ns"], row["slept_ns"]) / row["loop_ns"]
-    return True, -row["loop_ns"]
+def _place(row: dict[str, Any]) -> tuple[int, float]:
+    if process_verdicts.is_starving(row):
+        return 0, -row["waited_ns"] / row["loop_ns"]
+    if process_verdicts.is_sleeping(row):
+        return 1, -row["slept_ns"] / row["loop_ns"]
+    return 2, -row["loop_ns"]
 
 
 def _inside(rows: Rows) -> Rows:

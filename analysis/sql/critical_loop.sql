@@ -1,7 +1,8 @@
 -- The training loop that prices are of: one row, or none where no process has a training loop.
 --   process_id  of those that count in shares, and whose loop is at least a quarter of the longest one, the
---               one that waits for other processes for the least part of its loop, in whole percents; of
---               equals, the one that completed most iterations, and of these the one with the longest loop
+--               one that waits for other processes and sleeps for the least part of its loop, in whole
+--               percents; of equals, the one that completed most iterations, and of these the one with the
+--               longest loop
 --   loop_ns     wall time of the loop
 --   waited_ns   the part in which it waits for other processes
 --   starved_ns  waits of the loop for processes that do not wait for it, for a tenth of their lives or
@@ -15,7 +16,8 @@ WITH _state AS (
   FROM training_loop WHERE stage = 'loop' AND process_id IN (FROM looping_process)
 ), _loop AS (
   SELECT process_id, CAST(SUM(duration_ns) AS BIGINT) AS loop_ns,
-    CAST(COALESCE(SUM(duration_ns * share) FILTER (layer = 'wait'), 0) AS BIGINT) AS waited_ns
+    CAST(COALESCE(SUM(duration_ns * share) FILTER (layer = 'wait'), 0) AS BIGINT) AS waited_ns,
+    COALESCE(SUM(duration_ns * slept_share) FILTER (layer = 'wait'), 0) AS slept_ns
   FROM _state LEFT JOIN waited_share USING (process_id, operation) GROUP BY process_id
 ), _count AS (
   SELECT process_id, COUNT(*) AS iterations FROM own_iteration GROUP BY process_id
@@ -36,4 +38,4 @@ SELECT process_id, loop_ns, waited_ns, COALESCE(starved_ns, 0) AS starved_ns,
   COALESCE(iterations, 0) AS iterations
 FROM _loop LEFT JOIN _count USING (process_id) LEFT JOIN _starved USING (process_id)
 WHERE loop_ns > 0 AND 4 * loop_ns >= (SELECT MAX(loop_ns) FROM _loop)
-ORDER BY ROUND(waited_ns / loop_ns, 2), COALESCE(iterations, 0) DESC, loop_ns DESC, process_id LIMIT 1
+ORDER BY ROUND((waited_ns + slept_ns) / loop_ns, 2), COALESCE(iterations, 0) DESC, loop_ns DESC, process_id LIMIT 1

@@ -1,3 +1,5 @@
 -- The processes that have a training loop and count in shares, with their names.
--- uses: looping_process
-SELECT process_id, name FROM process WHERE process_id IN (FROM looping_process) ORDER BY process_id
+--   family  of those whose names differ in their number only
+-- uses: looping_process, process_family
+SELECT process_id, name, family FROM process JOIN process_family USING (process_id)
+WHERE process_id IN (FROM looping_process) ORDER BY process_id

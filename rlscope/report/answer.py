@@ -311,14 +311,18 @@ def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -
         return ""
     least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
     said = f"No rule found anything else that is worth {least} of the loop"
-    looping = critical_loop.looping_processes(trace)
-    name = units.visible(looping.pop(loop.process_id, None) or "?")
-    if not looping:
+    looping = critical_loop.looping_processes(trace).to_dicts()
+    own = next(row for row in looping if row["process_id"] == loop.process_id)
+    names = [_process_name(row) for row in looping if row["family"] != own["family"]]
+    if not names:
         return f"{said}."
-    others = f"loops of {units.plural(len(looping), 'other process')}"
-    if len(looping) == 1:
-        others = f"loop of {units.visible(next(iter(looping.values())) or '?')}"
+    others = f"loop of {names[0]}" if len(names) == 1 else f"loops of {len(names)} other processes"
+    name = _process_name(own)
     return f"{said} of {name}. No rule looks at the {others}."
+
+
+def _process_name(row: Row) -> str:
+    return units.visible(row["name"] or "?")
 
 
 def _failure(failure: Failure) -> str:
