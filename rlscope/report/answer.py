@@ -149,8 +149,9 @@ def _unknown_cause(
     callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
     names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
-    where = f", most of it {_in_operation(operation)}," if operation else ","
-    said = f" One line takes {share} ({_place(row, names)}){where} and no rule knows how to mend it."
+    where = f", most of it {_in_operation(operation)}" if operation else ""
+    place = _place(row, names)
+    said = f" One line takes {share} ({place}){where}, and no rule knows how to mend it."
     if not callers:
         return said
     whole_ns = sum(each["total_ns"] for each in callers)

@@ -415,9 +415,11 @@ def _between(known: _Known, pauses: Rows, hottest: str) -> Iterable[Detail]:
     where = loop_sentences.pauses(pauses) if is_known else ""
     is_largest = verdicts.subject(times, facts) is Subject.LARGEST
     if is_largest and verdicts.is_between_notable(times, facts):
-        between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
+        waiting_ns = groups.waiting_between_ns(times)
+        share = units.share(facts["between_ns"] - waiting_ns, facts["span_ns"])
+        said = f"Without waits, {share}" if waiting_ns else share
         yield Detail(
-            f"{units.share(between_ns, facts['span_ns'])} of the time lies between operations, "
+            f"{said} of the time lies between operations, "
             f"where nothing is annotated{': ' if where else ''}{where}."
             f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}",
             warning=True,
