@@ -22,6 +22,8 @@ _PICKLING = 0.05
 # is what the program is for.
 _NOTABLE_EVALUATION = 0.1
 _MOST_EVALUATION = 0.8
+# Share of the loop that inference for one environment takes before several would be felt.
+_ASKING = 0.2
 # Part of an operation's time that a line leads to, if it leads to all but a few readings.
 _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
@@ -278,6 +280,11 @@ def are_graphs_of_steps(row: Row) -> bool:
     rows."""
     steps = row["backwards"] * _STEPS_PER_BACKWARD
     return bool(0 < steps <= row["entries"] and row["forward_calls"] < row["backwards"])
+
+
+def is_asking_notable(inference_ns: int, loop_ns: int) -> bool:
+    """Whether a loop asks its network for so long that it may ask for several actions at once."""
+    return inference_ns >= _ASKING * loop_ns
 
 
 def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:

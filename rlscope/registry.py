@@ -108,6 +108,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
         "element_loop": "rlscope.analysis.findings.element_loop:RULE",
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
+        "lone_environment": "rlscope.analysis.findings.lone_environment:RULE",
         "garbage_collection": "rlscope.analysis.findings.garbage_collection:RULE",
         "library_distributions": "rlscope.analysis.findings.library_distributions:RULE",
         "logging_calls": "rlscope.analysis.findings.logging_calls:RULE",

@@ -1,5 +1,5 @@
-"""How often a program calls its networks, and how many tokens its models wrote: noted in the
-metadata at the end of the process.
+"""How often a program calls its networks, how many tokens its models wrote, and whether it steps
+one environment at a time: noted in the metadata at the end of the process.
 
 Forwards that write a token each are counted in C++ (csrc/python/runtime_module/token_count.h). What
 a library's own generation wrote is told by what it returns.
@@ -17,6 +17,9 @@ FORWARDS = "rlscope.forwards"
 """Key of the note, JSON: how many outermost forwards there were, but for those inside steps of an
 environment and of what a library does apart."""
 
+REWARDS = "rlscope.rewards"
+"""Key of the note, JSON: [steps with one reward, steps with several], of the first 256."""
+
 
 def watch() -> None:
     """From now on, once in a process."""
@@ -31,6 +34,9 @@ def note() -> None:
     called = runtime.called_networks()
     if called > 0:
         runtime.metadata(FORWARDS, json.dumps(called))
+    returned = runtime.returned_rewards()
+    if any(returned):
+        runtime.metadata(REWARDS, json.dumps(returned))
     written = runtime.written_tokens()
     if written[1] > 0:
         runtime.metadata(METADATA, json.dumps(written))

@@ -6,7 +6,12 @@ import pytest
 from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.findings import needless_gradients, single_inference, uncached_generation
+from rlscope.analysis.findings import (
+    lone_environment,
+    needless_gradients,
+    single_inference,
+    uncached_generation,
+)
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
 
@@ -303,3 +308,29 @@ def test_tokens_of_a_cache_take_nearly_the_same(growth_ns, is_found):
 
 def test_a_few_tokens_are_no_evidence():
     assert found(uncached_generation.RULE, generating(100_000, tokens=8)) == []
+
+
+# ---- one environment -----------------------------------------------------------------------------
+
+
+def stepping(inference_s: float, *rewards: str):
+    return loop_rows(
+        Time("inference", "framework", round(inference_s * SECOND), 6, (MODULE,)),
+        Time("simulation", "python", SECOND, 7),
+        metadata=[{"process_id": 0, "key": "rlscope.rewards", "value": each} for each in rewards],
+    )
+
+
+def test_asking_for_one_environment_is_worth_a_look():
+    (finding,) = found(lone_environment.RULE, stepping(2, "[256, 0]"))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 6, "inference")
+    assert finding.price is not None
+    assert (finding.price.low_ns, finding.price.saving_ns) == (0, pytest.approx(1.6 * SECOND))
+
+
+@pytest.mark.parametrize(
+    ("inference_s", "rewards"), [(1.9, "[256, 0]"), (4, "[250, 6]"), (4, "[0, 0]"), (4, "x")]
+)
+def test_it_is_not_where_it_is_brief_or_environments_may_be_several(inference_s, rewards):
+    assert not found(lone_environment.RULE, stepping(inference_s, rewards))
+    assert not found(lone_environment.RULE, stepping(inference_s))

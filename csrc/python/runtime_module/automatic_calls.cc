@@ -14,6 +14,7 @@
 #include "python/runtime_module/import_times.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/own_environments.h"
+#include "python/runtime_module/rewards.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/token_count.h"
 #include "python/runtime_module/vectorcall.h"
@@ -199,7 +200,9 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords, PyObject* result) {
-  if constexpr (is_simulation<event>) track->LeaveSimulation(result);
+  if constexpr (is_simulation<event>) {
+    if (track->LeaveSimulation(result)) NoteReward(result);
+  }
   if constexpr (is_forward<event>) track->LeaveForward(result);
   if constexpr (event == Event::kBackward) {
     EndLending();

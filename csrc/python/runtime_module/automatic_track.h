@@ -172,11 +172,12 @@ class Track {
     ++calls_;
     return simulation_++ == 0 && BeginSimulation(environment, given);
   }
-  // `result` of the call, null if it raised.
-  void LeaveSimulation(PyObject* result) {
-    if (--simulation_ != 0) return;
+  // `result` of the call, null if it raised. Whether it was the outermost one.
+  bool LeaveSimulation(PyObject* result) {
+    if (--simulation_ != 0) return false;
     if (apart_ == 0) observation_.Set(result);  // an evaluation has another environment
     EndSimulation();
+    return true;
   }
   // An S that lasts for messages to processes that step environments (exchange.h), and their
   // answers. Some of what is no message ends it.

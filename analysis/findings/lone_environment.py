@@ -1,0 +1,49 @@
+"""The loop steps one environment, and asks its network for each single action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import finding_verdicts, groups, lines, statement
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import exact
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/lone_environment"
+# What eight environments save: a batch of eight takes little longer than one input. What they learn
+# is not the same, so it may be nothing.
+_SAVED = (0.0, 0.8, 0.87)
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {
+        "process_id": loop.process_id,
+        "operations": groups.paths_in(trace, loop.process_id, "inference"),
+    }
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+        if not finding_verdicts.is_asking_notable(row["inference_ns"], loop.loop_ns):
+            continue
+        yield Finding(
+            title="the loop steps one environment, and asking the network for each action takes "
+            f"{share(row['inference_ns'], loop.loop_ns)} of it",
+            evidence=f"{row['operation']} takes {duration(row['inference_ns'])}. The first "
+            f"{count(row['steps'])} steps returned one reward each.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Step several environments at once (SyncVectorEnv), and ask the network once for "
+            "all of them.",
+            no_effect="No effect where each step has to be learned from before the next one, or "
+            "where the network is large.",
+            price=exact(row["inference_ns"]).part(*_SAVED),
+            operation=row["operation"],
+            **lines.place_of(
+                lines.operation_lines(trace, process_id=loop.process_id, operation=row["operation"])
+            ),
+        )
+
+
+RULE = Rule(_find)

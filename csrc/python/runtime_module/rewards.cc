@@ -1,0 +1,49 @@
+#include "python/runtime_module/rewards.h"
+
+#include "native_calls/owned.h"
+
+namespace rlscope::python {
+
+int rewards_left = 256;
+
+namespace {
+
+// (observation, reward, end, ...), as Gym's; also (kind, reward, discount, observation).
+constexpr Py_ssize_t kFewestItems = 3;
+constexpr Py_ssize_t kReward = 1;
+
+int with_one = 0;
+int with_several = 0;
+
+bool HasLength(PyTypeObject* type) {
+  return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
+         (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
+}
+
+bool IsNumber(PyObject* object) {
+  const PyNumberMethods* const number = Py_TYPE(object)->tp_as_number;
+  return number != nullptr && number->nb_float != nullptr;
+}
+
+}  // namespace
+
+void AddReward(PyObject* result) {
+  if (result == nullptr || !PyTuple_Check(result)) return;
+  if (PyTuple_GET_SIZE(result) < kFewestItems) return;
+  PyObject* const reward = PyTuple_GET_ITEM(result, kReward);
+  const native_calls::ErrorAside aside;
+  Py_ssize_t length = -1;
+  if (HasLength(Py_TYPE(reward))) {
+    length = PyObject_Size(reward);
+    PyErr_Clear();  // an array of no dimension has none
+  }
+  if (length < 0 && !IsNumber(reward)) return;
+  --rewards_left;
+  ++(length > 1 ? with_several : with_one);
+}
+
+PyObject* ReturnedRewards(PyObject*, PyObject*) {
+  return Py_BuildValue("(ii)", with_one, with_several);
+}
+
+}  // namespace rlscope::python

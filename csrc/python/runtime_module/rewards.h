@@ -1,0 +1,24 @@
+// Whether the first steps of a process returned one reward, or one for each of several
+// environments. Everything here needs the GIL.
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_REWARDS_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_REWARDS_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rlscope::python {
+
+extern int rewards_left;  // so many steps still tell
+void AddReward(PyObject* result);
+
+// An outermost step, or reset, has returned this; null: it raised.
+inline void NoteReward(PyObject* result) {
+  if (__builtin_expect(rewards_left > 0, 0)) AddReward(result);
+}
+
+// returned_rewards() -> (steps with one, steps with several).
+PyObject* ReturnedRewards(PyObject*, PyObject*);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_REWARDS_H_

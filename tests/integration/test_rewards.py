@@ -1,0 +1,60 @@
+"""Whether a process steps one environment at a time, as rewards tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.process.automatic_programs import ENVIRONMENT
+from support.process.recorded_child import record
+
+_PROGRAM = """
+from pathlib import Path
+import numpy
+
+class Returning(gymnasium.Env):
+    def __init__(self, reward, count):
+        self.result = (0, reward, False, False, {})[:count]
+
+    def step(self, action):
+        return self.result
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("reward", "returned"),
+    [
+        ("1", (3, 0)),
+        ("0.5", (3, 0)),
+        ("numpy.float32(0.5)", (3, 0)),
+        ("numpy.array(0.5)", (3, 0)),
+        ("numpy.zeros(1)", (3, 0)),  # a vector of one
+        ("numpy.zeros(2)", (0, 3)),
+        ("[0.0, 1.0]", (0, 3)),
+        ("{'first': 0.0, 'second': 1.0}", (0, 3)),
+        ("None", (0, 0)),
+    ],
+)
+def test_rewards_tell(directory: str, tmp_path: Path, reward: str, returned: tuple) -> None:
+    script = f"""
+world = gymnasium.Wrapper(Returning({reward}, 5))
+world.reset()
+for _ in range(3): world.step(0)
+Returning({reward}, 2).step(0)
+Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards()))
+"""
+    record(directory, ENVIRONMENT + _PROGRAM + script)
+    assert (tmp_path / "returned").read_text() == repr(returned)
+
+
+def test_the_first_steps_tell(directory: str, tmp_path: Path) -> None:
+    script = f"""
+for each in (*[[1, 2]] * 10, *[1] * 300):
+    Returning(each, 5).step(0)
+Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards()))
+"""
+    record(directory, ENVIRONMENT + _PROGRAM + script)
+    assert (tmp_path / "returned").read_text() == "(246, 10)"
