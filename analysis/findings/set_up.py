@@ -46,6 +46,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _is_import(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
     """Whether most of the line is an import, as of what the first optimizer of PyTorch needs. Rule
     imports speaks of it, if the program can do without."""
+    if (row["text"] or "").lstrip().startswith(("import ", "from ")):
+        return True
     asked = {"process_id": loop.process_id, "asked_by": f"{row['file']}:{row['line']}"}
     (of_line,) = statement.run(trace, "findings/line_import", **asked).to_dicts()
     return verdicts.is_most(of_line["total_ns"] or 0, row["own_ns"])

@@ -447,6 +447,17 @@ def test_a_line_that_mostly_imports_is_none(seconds, is_import):
     assert (found("set_up", trace(source_line=times, **rows)) == []) == is_import
 
 
+@pytest.mark.parametrize(
+    ("text", "is_import"),
+    [("import gymnasium", True), ("    from a import b", True), ("imports = read()", False)],
+)
+def test_a_statement_that_imports_is_none(text, is_import):
+    """Whatever the imports of rlscope's own libraries hide of it."""
+    texts = [{"file": FILE, "line": 92, "text": text}]
+    times = [line(92, 10 * SECOND, stage="start-up")]
+    assert (found("set_up", trace(source_line=times, source_text=texts)) == []) == is_import
+
+
 @pytest.mark.parametrize(("layer", "is_import"), [("wait", True), ("python", False)])
 def test_a_line_that_waits_for_imports_of_children(layer, is_import):
     """As for the first answer of workers that import what their environments need."""
