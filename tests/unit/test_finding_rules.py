@@ -407,7 +407,7 @@ def test_imports_with_the_line_that_asks_for_the_longest_library():
     rows = {"import": imports_of_a_program(), "native_call": called("torch.nn", "jaxlib")}
     (finding,) = found("imports", trace(**rows))
     assert (finding.once_ns, finding.file, finding.line) == (8 * SECOND, "/agent.py", 4)
-    assert "pandas 3.00 s" in finding.title
+    assert "pandas for 3.00 s" in finding.title
 
 
 def test_what_a_library_imports_is_needed_as_well_if_the_program_calls_it():
