@@ -102,7 +102,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     first = next((row for row in rows if row["rank"] is not None), None)
     is_first = first is not None and finding_verdicts.is_finding_leading(first, found.loop.loop_ns)
     return Answer(
-        sentence=_leading(first, names) + _beside(trace, found.loop, first, rows)
+        sentence=_leading(trace, found.loop, first, names) + _beside(trace, found.loop, first, rows)
         if first is not None and is_first
         else _nothing(trace, found.loop, first, rows),
         is_first=is_first,
@@ -122,11 +122,23 @@ def first_finding(trace: Trace) -> str:
     return f"{f'{first.place} ' if first.place else ''}{first.title}: {first.worth}"
 
 
-def _leading(first: Row, names: source_names.Names) -> str:
+def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) -> str:
     place = _place(first, names)
     where = f" ({place})" if place else ""
-    title = _capital(units.visible(first["title"]))
-    return f"{title}{where}. Mending it is worth {_price(first)}."
+    own, others = _loops(trace, loop)
+    title = units.visible(first["title"])
+    if others and not any(name in title for name in (own, *others)):
+        title = f"in {own}, {title}"
+    return f"{_capital(title)}{where}. Mending it is worth {_price(first)}."
+
+
+def _loops(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
+    """The name of the process that has the loop, and of those whose loops do something else."""
+    looping = critical_loop.looping_processes(trace).to_dicts()
+    names = {row["process_id"]: units.visible(row["name"] or "?") for row in looping}
+    families = {row["process_id"]: row["family"] for row in looping}
+    others = (each for each in names if families[each] != families[loop.process_id])
+    return names[loop.process_id], [names[each] for each in others]
 
 
 def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> str:
@@ -164,13 +176,15 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) ->
     unmended = _unmended(trace, loop, rows)
     if not verdicts.are_iterations_enough(loop.iterations):
         return unmended.strip()
+    own, others = _loops(trace, loop)
+    whose = f"the loop of {own}" if others else "the loop"
     spends = _spends(trace, loop)
     nothing = "No rule found what is surely worth" if unmended else "Nothing here is surely worth"
     if best is None:
-        said = f"{nothing} your time{spends and f': the loop {spends}'}."
+        said = f"{nothing} your time{spends and f': {whose} {spends}'}."
     else:
         most = units.share(_part(best, "saving_high_ns"), 1)
-        said = f"{nothing} more than {most} of the loop{spends and f', which {spends}'}."
+        said = f"{nothing} more than {most} of {whose}{spends and f', which {spends}'}."
     return said + unmended
 
 
@@ -312,18 +326,11 @@ def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -
         return ""
     least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
     said = f"No rule found anything else that is worth {least} of the loop"
-    looping = critical_loop.looping_processes(trace).to_dicts()
-    own = next(row for row in looping if row["process_id"] == loop.process_id)
-    names = [_process_name(row) for row in looping if row["family"] != own["family"]]
+    own, names = _loops(trace, loop)
     if not names:
         return f"{said}."
     others = f"loop of {names[0]}" if len(names) == 1 else f"loops of {len(names)} other processes"
-    name = _process_name(own)
-    return f"{said} of {name}. No rule looks at the {others}."
-
-
-def _process_name(row: Row) -> str:
-    return units.visible(row["name"] or "?")
+    return f"{said} of {own}. No rule looks at the {others}."
 
 
 def _failure(failure: Failure) -> str:

@@ -199,22 +199,40 @@ def test_the_list_says_how_many_it_leaves_out(rules):
     assert found.rest.endswith("`rlscope advise` has 1 more finding.")
 
 
+def looping(*others):
+    """Processes of these names train beside train.py."""
+    names = ["train.py", *others]
+    return trace(
+        process=[process(n, 0, 20 * SECOND, name=name) for n, name in enumerate(names)],
+        breakdown=[share(n, "update", "python", 10 * SECOND) for n in range(len(names))],
+    )
+
+
 @pytest.mark.parametrize(
     ("others", "said"),
     [
         ([], "of the loop."),
         (["w01"], "of the loop of train.py. No rule looks at the loop of w01."),
         (["w01", "w02"], "No rule looks at the loops of 2 other processes."),
+        (["train.py (2)", "train.py (3)"], "of the loop."),  # they do the same
     ],
 )
 def test_the_answer_says_which_loops_no_rule_looks_at(rules, others, said):
     rules(one=[finding(seconds(2, 1, 3))])
-    names = ["train.py", *others]
-    rows = {
-        "process": [process(n, 0, 20 * SECOND, name=name) for n, name in enumerate(names)],
-        "breakdown": [share(n, "update", "python", 10 * SECOND) for n in range(len(names))],
-    }
-    assert answer.read(trace(**rows)).rest.endswith(said)
+    assert answer.read(looping(*others)).rest.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("others", "title", "said"),
+    [
+        (["actor"], "a step is slow", "In train.py, a step is slow."),
+        (["actor"], "train.py waits for actor", "Train.py waits for actor."),
+        (["train.py (2)"], "a step is slow", "A step is slow."),
+    ],
+)
+def test_the_sentence_says_in_whose_loop_the_cause_lies(rules, others, title, said):
+    rules(one=[finding(seconds(2, 1, 3), title=title)])
+    assert answer.read(looping(*others)).sentence.startswith(said)
 
 
 def test_the_summary_has_three_findings_and_the_rules_that_failed(rules):
