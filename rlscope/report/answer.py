@@ -244,7 +244,7 @@ def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
-        seconds=units.duration(row["once_ns"] if row["saving_ns"] is None else row["saving_ns"]),
+        seconds=_seconds(row),
         evidence=row["evidence"],
         fix=row["fix"],
         no_effect=row["no_effect"],
@@ -275,6 +275,14 @@ def _price(row: Row) -> str:
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
         return f"a look, up to {high}{_OF_LOOP}"
     return f"{share}{_OF_LOOP} ({low.removesuffix(' %')} to {high})"
+
+
+def _seconds(row: Row) -> str:
+    if row["saving_ns"] is None:
+        return units.duration(row["once_ns"])
+    if row["confidence"] == Confidence.WORTH_A_LOOK.value:
+        return f"up to {units.duration(row['saving_high_ns'])}"
+    return units.duration(row["saving_ns"])
 
 
 def _bound(row: Row) -> str:
