@@ -199,16 +199,16 @@ def track(text: str, *, environment: bool = True) -> str:
         ("SKV(SK)FS", "s.i.eeeee.iis."),
         ("S(V)F(V)O(V)", "sss.iii....."),
         ("C(V)J(V)", "iii.jjj."),
-        # An import is one where nothing is open, and nothing waits for a name.
+        # An import is one where no other call is open, and no action was chosen for the next step.
         ("II(I)", "m.mmm."),
-        ("SFIS", "s.iiiis."),
+        ("SFIS", "s.iimis."),
         ("SF(I)S(I)N(I)FB(I)", "s.iiiisss.....bbbbb."),
         ("FBIOI", "bbbbbbb.m."),
         ("BIS", "b...s."),
         ("SK(I)IFS", "s.iii.m.iis."),
         # What begins inside ends it: from there on each import counts anew.
         ("I(SIO)", "ms.m...."),
-        ("I(FI)I", "mi......"),
+        ("I(FI)I", "mi.m..m."),
         ("I(VI)", "me.m.."),
         ("I(OI)", "m..m.."),
         ("I(J)I", "mj..m."),
@@ -231,9 +231,6 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
         # Without a conversion, or without a forward behind it, they belong to the update.
         ("FBON(F)FBO", "bbbbb.bbb.bbbbb."),
         ("FBOFXFBO", "bbbbb.bbbbbbbbb."),
-        # An import is one of its own only after the conversion.
-        ("FBON(F)XIN(Q)FBO", "bbbbb.iiiii.m.ttt.bbbbb."),
-        ("FBON(F)IN(Q)XFBO", "bbbbb.iiiiiiiiiii.bbbbb."),
         # What may be a text is none.
         ("N(T)XN(T)XN(T)XN(T)XN(T)XFBO", "ggggggggggggggggggggggggggg...bbbbb."),
     ],

@@ -131,10 +131,10 @@
 // J is `compilation`. It is like V, but interrupts everything except a V, even an S, F, B, O, C or
 // U around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
-// I is `import` where nothing is open: no forward waits for its name, and no B for its first O.
-// Where an X was since the last F, without any S in the process, it is one, too. Whatever else
-// begins inside an I ends it, and I inside that one count anew: a program may train while its
-// module is imported.
+// I is `import` where no other call and no no-grad block is open, no action was chosen for the next
+// S, no text is written, and no B waits for its first O. What it interrupts goes on after it.
+// Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
+// while its module is imported.
 //
 // The track is written as it happens; names that turn out later are resolves
 // (trace/layout/record.h).

@@ -241,9 +241,8 @@ void Track::EndResult() {
 
 void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
-  const bool has_answered = has_output_ && !has_environment;
-  if ((IsNameOpen() && !has_answered) || expects_ == Expects::kStep) return;
-  if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
+  if (expects_ == Expects::kChosen || expects_ == Expects::kToken) return;
+  if (expects_ == Expects::kStep || has_key_ || !Follows() || state_ == kAutoNamed) return;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;
   const uint8_t before = state_;

@@ -27,7 +27,7 @@ def names(calls: Program, *, environment: bool = True) -> list[str]:
     environment: whether the process has stepped one.
     """
     track = [NOTHING] * events(calls)
-    tokens = Tokens(calls, environment=environment)
+    tokens = Tokens(calls)
     named = {UPDATE: tokens.whole, APART: tokens.apart, REPLAY: tokens.batches,
              IMPORT: tokens.imports, COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)

@@ -52,8 +52,7 @@ class Token:
 class Tokens:
     """The calls of a program that count, in the order in which they are met."""
 
-    def __init__(self, calls: Program, *, environment: bool = True) -> None:
-        self._environment = environment
+    def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
         # Begin and end of each U that counts, and of each C that is known to compute gradients.
         self.whole: list[tuple[int, int]] = []
@@ -174,15 +173,10 @@ class Tokens:
             self._import = (self._depth(), self._time)
 
     def _is_open(self) -> bool:
-        """Whether there is a forward that nothing has named so far, or a backward without an O."""
+        """Whether a text is written, an action was chosen, or a backward waits for an O."""
         kinds = [each.kind for each in self.found]
-        return (self._awaits_name() and not self._has_answered()) or kinds[-1:] == ["B"]
-
-    def _has_answered(self) -> bool:
-        """Whether the next forward names those before, as what they returned was converted."""
-        last = next((each for each in reversed(self.found) if each.kind not in "KMLW"), None)
-        answers = last is not None and (last.kind == "X" or last.has_output)
-        return answers and not self._environment
+        last = next((kind for kind in reversed(kinds) if kind in "SBOFTAD"), "")
+        return last in ("T", "A") or kinds[-1:] == ["B"]
 
     def _awaits_name(self) -> bool:
         kinds = (each.kind for each in reversed(self.found))
