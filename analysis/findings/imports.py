@@ -1,4 +1,4 @@
-"""Imports of what the loop may do without, if they take a notable part of the run: paid once."""
+"""Imports of libraries that the loop does not use, if they take a notable part of the run: paid once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, "findings/imports", **asked).to_dicts():
         yield Finding(
-            title="libraries beside the frameworks that the program calls are imported, "
-            f"{row['library']} for {duration(row['own_ns'])}",
+            title="libraries that the loop does not use are imported, "
+            f"{row['library']} for {duration(row['whole_ns'])}",
             evidence="The panel of imports has them all.",
             evidence_sql=statement.shown("findings/imports", **asked),
-            fix="Import what only some runs need where they need it.",
+            fix="Import them in the functions that use them, as those that draw at the end.",
             no_effect="No effect on a longer run, which pays it once, too.",
             once_ns=row["all_ns"],
             **_place(row["asked_by"]),

@@ -391,7 +391,7 @@ def imports_of_a_program():
         imported("agent", 1, 2, 8, "/train.py:2"),
         imported("torch", 1, 2, 3, "/agent.py:3", "agent"),
         imported("torch.nn", 2, 1, 1, "/lib/torch.py:5", "torch"),
-        imported("pandas", 4, 2, 3, "/agent.py:4", "agent"),
+        imported("pandas", 4, 2, 5, "/agent.py:4", "agent"),
         imported("numpy", 5, 1, 1, "/lib/pandas.py:7", "pandas"),
         imported("pandas.core", 8, 1, 1, "/lib/pandas.py:8", "pandas"),
         imported("gymnasium", 10, 2, 2, "/train.py:3"),
@@ -402,29 +402,49 @@ def called(*libraries: str):
     return [{"process_id": 0, "function": f"{name}:f"} for name in libraries]
 
 
+def running(*libraries: str) -> dict[str, Any]:
+    """Stacks of the loop: the program calls each of these libraries."""
+    common = {"process_id": 0, "function": "f", "line": 1}
+    files = [FILE, *(f"/lib/site-packages/{name}/core.py" for name in libraries)]
+    stacks = [
+        {**common, "stack_id": n, "parent_id": n - 1 if n > 1 else None, "file": file}
+        for n, file in enumerate(files, 1)
+    ]
+    time = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "python"}
+    return {"stack": stacks, "stack_time": [{**time, "stack_id": len(files), "self_ns": SECOND}]}
+
+
+def imports_found(rows: list[dict[str, object]], calls: list[dict[str, object]], *used: str):
+    return found("imports", trace(**{"import": rows, "native_call": calls}, **running(*used)))
+
+
 def test_imports_with_the_line_that_asks_for_the_longest_library():
-    """8 s without torch, 3 of them pandas' own code."""
-    rows = {"import": imports_of_a_program(), "native_call": called("torch.nn", "jaxlib")}
-    (finding,) = found("imports", trace(**rows))
-    assert (finding.once_ns, finding.file, finding.line) == (8 * SECOND, "/agent.py", 4)
+    """5 s without torch, NumPy, and the program's own module; pandas has 3 of them."""
+    (finding,) = imports_found(imports_of_a_program(), called("torch.nn", "jaxlib"))
+    assert (finding.once_ns, finding.file, finding.line) == (5 * SECOND, "/agent.py", 4)
     assert "pandas for 3.00 s" in finding.title
 
 
-def test_what_a_library_imports_is_needed_as_well_if_the_program_calls_it():
+def test_what_a_library_imports_belongs_to_it():
     """As torch, which stable_baselines3 imports, and jax, whose native code is jaxlib's."""
     rows = [
         imported("stable_baselines3", 1, 1, 8, "/train.py:1"),
         imported("torch", 2, 7, 7, "/lib/stable_baselines3.py:1", "stable_baselines3"),
-        imported("jax", 9, 4, 4, "/train.py:2"),
+        imported("jax", 9, 3, 4, "/train.py:2"),
+        imported("scipy", 12, 1, 1, "/lib/jax.py:2", "jax"),
     ]
     calls = called("torch._C", "jaxlib.xla_extension")
-    (finding,) = found("imports", trace(**{"import": rows, "native_call": calls}))
+    (finding,) = imports_found(rows, calls)
     assert finding.once_ns == SECOND
+    assert not imports_found(rows, calls, "stable_baselines3")
 
 
-def test_imports_of_what_the_program_calls_are_needed():
-    calls = called("torch", "pandas", "agent._C", "gymnasium", "numpy")
-    assert not found("imports", trace(**{"import": imports_of_a_program(), "native_call": calls}))
+def test_imports_of_what_the_loop_uses_are_needed():
+    assert not imports_found(imports_of_a_program(), called("torch", "pandas"), "gymnasium")
+
+
+def test_without_stacks_nobody_knows_what_the_loop_uses():
+    assert not found("imports", trace(**{"import": imports_of_a_program()}))
 
 
 def test_a_line_before_the_loop():
