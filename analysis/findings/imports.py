@@ -1,4 +1,4 @@
-"""Imports of libraries that the loop does not use, if they take a notable part of the run: paid once."""
+"""Imports of libraries that the loop does not use, if they take long: paid once."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -32,6 +33,17 @@ _THROUGH_ALL = frozenset(
 # that goes down a level for all of the batch at once.
 _INDEXING = Price(20_000, 5_000, 50_000)
 _DESCENT = Price(150_000, 50_000, 300_000)
+# What is found, and how to mend it.
+_STEPPED = (
+    "Python goes through transitions one by one, or a function through all of the memory",
+    "Keep each field in one array, and index it with the rows of the batch; keep priorities in a "
+    "tree of sums.",
+)
+_SHUFFLED = (
+    "NumPy shuffles the numbers of all rows of the memory",
+    "Draw the rows of a batch by integers(n, size=k) or randint(n, size=k): choice(replace=False) "
+    "shuffles all n of them.",
+)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -49,20 +61,32 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     first, entries = rows[0], rows[0]["entries"]
     is_descent = verdicts.is_most(called_ns, stepped_ns)
+    permuted_ns = sum(row["own_ns"] for row in rows if _permutes(trace, row))
+    what, fix = _SHUFFLED if verdicts.is_most(permuted_ns, stepped_ns) else _STEPPED
     yield Finding(
-        title=f"Python draws batches for {share(time.saving_ns, loop.loop_ns)} of the loop",
+        title=f"drawing batches takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
-        f"{duration(time.saving_ns)}; in {share(stepped_ns, time.saving_ns)} of it, "
-        "Python goes through transitions one by one, or a function through all of the memory.",
+        f"{duration(time.saving_ns)}; in {share(stepped_ns, time.saving_ns)} of it, {what}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
-        fix="Keep each field in one array, and index it with the rows of the batch; keep "
-        "priorities in a tree of sums.",
+        fix=fix,
         no_effect="No effect where a transition is so large that copying it takes the time.",
         price=time.less((_DESCENT if is_descent else _INDEXING).times(entries)),
         operation=first["operation"],
         file=first["file"],
         line=first["line"],
     )
+
+
+def _permutes(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether a line draws rows of the memory without repetition, and all alike."""
+    tree = source_of(trace, row["file"]).tree
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)) if tree else ()
+    for call in calls:
+        if call.lineno <= row["line"] <= (call.end_lineno or 0) and name_of(call.func) == "choice":
+            given = {each.arg: each.value for each in call.keywords}
+            replace = given.get("replace")
+            return isinstance(replace, ast.Constant) and not replace.value and "p" not in given
+    return False
 
 
 def _stepped_ns(

@@ -179,7 +179,8 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) ->
     own, others = _loops(trace, loop)
     whose = f"the loop of {own}" if others else "the loop"
     spends = _spends(trace, loop)
-    nothing = "No rule found what is surely worth" if unmended else "Nothing here is surely worth"
+    none = "No rule found anything that" if unmended else "Nothing here"
+    nothing = f"{none} is surely worth"
     if best is None:
         said = f"{nothing} your time{spends and f': {whose} {spends}'}."
     else:

@@ -111,7 +111,7 @@ def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
         if verdicts.is_cpu_lacking(row["runnable_ns"], row["measured_ns"]):
             yield (
                 f"{_who(row)} lacked a CPU for {units.duration(row['runnable_ns'])} of "
-                f"{units.duration(row['measured_ns'])}: other threads had it."
+                f"{units.duration(row['measured_ns'])}: other threads or programs had it."
             )
 
 

@@ -430,6 +430,20 @@ def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: l
     assert [each.line for each in found(python_replay.RULE, trace)] == lines
 
 
+@pytest.mark.parametrize(
+    ("how", "is_shuffled"),
+    [("replace=False", True), ("replace=True", False), ("p=w, replace=False", False), ("", False)],
+)
+def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: bool):
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 2),
+        entries={"replay": 1000},
+        text=f"def draw(n):\n    return fields[np.random.choice(n, 32, {how})]\n",
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert ("randint" in finding.fix) == is_shuffled
+
+
 def test_replay_that_copies_large_rows_is_not():
     assert found(python_replay.RULE, replay(SECOND // 2, 3 * SECOND)) == []
 
