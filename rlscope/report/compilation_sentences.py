@@ -47,6 +47,19 @@ def opaque(rows: Rows) -> Iterable[str]:
         )
 
 
+def unawaited(rows: Rows) -> str:
+    """Rows of `compiled_call`: that a loop may be short because nobody waits for its one call."""
+    for row in rows:
+        opaque = verdicts.is_loop_opaque(row["duration_ns"], row["loop_ns"])
+        if opaque and row["compiler"] == "JAX":
+            return (
+                f"The loop is one call of {units.visible(row['function'])}, which JAX computes in "
+                "the background. If that takes longer, the program does not wait for it: call "
+                "jax.block_until_ready on what it returns."
+            )
+    return ""
+
+
 def place(row: dict[str, Any]) -> str:
     """ "train.py line 40"; "" where it is not known."""
     return units.line_of(row["file"], row["line"]) if row["file"] else ""

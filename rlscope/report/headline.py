@@ -157,7 +157,8 @@ def _first_sentence(trace: Trace, known: _Known) -> str:
     if failure is Failure.NO_UPDATE:
         return failed
     (loop,) = iterations.loop_iterations(trace).to_dicts()
-    brevity = run_sentences.brevity(known.facts, loop)
+    calls = compilations.compiled_call(trace).to_dicts()
+    brevity = run_sentences.brevity(known.facts, loop, compilation_sentences.unawaited(calls))
     # It would ask to annotate a loop that may be there, and is not recorded.
     where = "" if known.is_loop_missing() else _where(trace, known)
     mixed = run_sentences.mixed_greenlets(known.facts)

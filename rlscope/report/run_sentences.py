@@ -51,16 +51,17 @@ def mixed_greenlets(facts: dict[str, Any]) -> str:
     )
 
 
-def brevity(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+def brevity(facts: dict[str, Any], loop: dict[str, Any], unawaited: str = "") -> str:
     """That a run is too short to judge its training loop, and what is long enough; "" where it is.
 
     Args:
         facts: the row of `coverage`.
         loop: the row of `loop_iteration`.
+        unawaited: why a loop may be short, however long it runs; "" there is no such reason.
     """
     found = verdicts.brevity(facts, loop)
     if found is Brevity.SHORT_LOOP:
-        return _short_loop(facts, loop)
+        return f"{_short_loop(facts, loop)} {unawaited or _enough(facts, loop)}"
     if found is Brevity.FEW_ITERATIONS:
         return _few_iterations(facts, loop)
     return ""
@@ -72,16 +73,18 @@ def _short_loop(facts: dict[str, Any], loop: dict[str, Any]) -> str:
     whole += f" of {units.plural(processes, 'process')}" if processes > 1 else ""
     length = units.duration(facts["span_ns"])
     length += f" in {units.plural(loop['iterations'], 'iteration')}" if loop["iterations"] else ""
-    iterations, loop_ns = verdicts.enough(facts, loop)
-    enough = units.duration(loop_ns)
-    more = f"its loop for {enough} or more"
-    if iterations:
-        more = f"it for {iterations:,} iterations or more, which take {enough}"
     return (
         f"This run is too short to judge its training loop: {_outside(facts)} "
-        f"{units.duration(facts['outside_ns'])} of {whole}, and the loop {length}. "
-        f"Run {more}."
+        f"{units.duration(facts['outside_ns'])} of {whole}, and the loop {length}."
     )
+
+
+def _enough(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    iterations, loop_ns = verdicts.enough(facts, loop)
+    enough = units.duration(loop_ns)
+    if iterations:
+        return f"Run it for {iterations:,} iterations or more, which take {enough}."
+    return f"Run its loop for {enough} or more."
 
 
 def _few_iterations(facts: dict[str, Any], loop: dict[str, Any]) -> str:

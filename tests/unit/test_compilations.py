@@ -120,3 +120,13 @@ def test_a_loop_that_is_one_compiled_call_says_what_looks_inside(tmp_path, other
     assert len(said) == is_opaque
     for each in said:
         assert_says(each, "train", "90.9 %", "XProf (jax.profiler)")
+
+
+@pytest.mark.parametrize(("other_ns", "is_opaque"), [(10 * MS, True), (20 * MS, False)])
+def test_nobody_may_wait_for_a_loop_that_is_one_call_of_jax(tmp_path, other_ns, is_opaque):
+    found = compilations.compiled_call(trace_of(tmp_path, other_ns)).to_dicts()
+    said = compilation_sentences.unawaited(found)
+    assert bool(said) == is_opaque
+    if is_opaque:
+        assert_says(said, "train", "in the background", "jax.block_until_ready")
+    assert not compilation_sentences.unawaited([row | {"compiler": "TensorFlow"} for row in found])
