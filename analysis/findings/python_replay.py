@@ -33,6 +33,8 @@ _THROUGH_ALL = frozenset(
 # that goes down a level for all of the batch at once.
 _INDEXING = Price(20_000, 5_000, 50_000)
 _DESCENT = Price(150_000, 50_000, 300_000)
+# What drawing some whole numbers costs.
+_DRAWING = Price(5_000, 2_000, 15_000)
 # What is found, and how to mend it.
 _STEPPED = (
     "Python goes through transitions one by one, or a function through all of the memory",
@@ -61,8 +63,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     first, entries = rows[0], rows[0]["entries"]
     is_descent = verdicts.is_most(called_ns, stepped_ns)
-    permuted_ns = sum(row["own_ns"] for row in rows if _permutes(trace, row))
-    what, fix = _SHUFFLED if verdicts.is_most(permuted_ns, stepped_ns) else _STEPPED
+    price = time.less((_DESCENT if is_descent else _INDEXING).times(entries))
+    what, fix = _STEPPED
+    shuffling = [row for row in rows if _permutes(trace, row)]
+    if verdicts.is_most(_all_ns(shuffling), stepped_ns):
+        price = estimate_of(shuffling).less(_DRAWING.times(entries))
+        what, fix = _SHUFFLED
     yield Finding(
         title=f"drawing batches takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
@@ -70,7 +76,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix=fix,
         no_effect="No effect where a transition is so large that copying it takes the time.",
-        price=time.less((_DESCENT if is_descent else _INDEXING).times(entries)),
+        price=price,
         operation=first["operation"],
         file=first["file"],
         line=first["line"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.process.automatic_programs import ENVIRONMENT
+from support.process.automatic_programs import ENVIRONMENT, names
 from support.process.recorded_child import record
 
 _PROGRAM = """
@@ -58,3 +58,26 @@ Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards())
 """
     record(directory, ENVIRONMENT + _PROGRAM + script)
     assert (tmp_path / "returned").read_text() == "(246, 10)"
+
+
+@pytest.mark.parametrize(
+    ("reward", "drawn", "acts"),
+    [
+        ("1.0", "3", True),
+        ("1.0", "[3]", True),
+        ("1.0", "[3, 4]", False),  # a batch, as of a memory
+        ("[1.0, 1.0]", "[3, 4]", True),  # an action for each environment
+    ],
+)
+def test_a_draw_of_several_chooses_no_action_of_one_environment(
+    directory: str, reward: str, drawn: str, acts: bool
+) -> None:
+    script = f"""
+draw = runtime.watch("draw", lambda value: value)
+world = gymnasium.Wrapper(Returning({reward}, 5))
+for _ in range(3): world.step(0)
+draw({drawn})
+world.step(0)
+"""
+    found = names(record(directory, ENVIRONMENT + _PROGRAM + script))
+    assert ("inference" in found) == acts

@@ -442,6 +442,9 @@ def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: boo
     )
     (finding,) = found(python_replay.RULE, trace)
     assert ("randint" in finding.fix) == is_shuffled
+    assert finding.price is not None
+    each_ns = 5_000 if is_shuffled else 20_000
+    assert finding.price.saving_ns == pytest.approx(3 * SECOND - 1000 * each_ns)
 
 
 def test_replay_that_copies_large_rows_is_not():

@@ -219,7 +219,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kOutput) track->LeaveOutput();
   if constexpr (event == Event::kValue) track->LeaveValue();
   if constexpr (event == Event::kChoice) track->LeaveChoice();
-  if constexpr (event == Event::kDraw) track->LeaveDraw();
+  if constexpr (event == Event::kDraw) track->LeaveDraw(result);
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

@@ -104,7 +104,8 @@
 // an F before it, it is a part of what that opened.
 //
 // From a D to the next S is inference, too, with the K before it, once the thread has had two S. F
-// may come between, and nothing else of what ends a `replay`. A D behind an L takes its place.
+// may come between, and nothing else of what ends a `replay`. A D behind an L takes its place. A D
+// that gives several is none of these where the process steps one environment (rewards.h).
 //
 // From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
 // a K between. A D that something is open at is a part of that. There must have been an S in the
@@ -151,6 +152,7 @@
 #include "python/runtime_module/forward_modules.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
+#include "python/runtime_module/rewards.h"
 #include "python/runtime_module/token_run.h"
 #include "trace/layout/record.h"
 
@@ -319,8 +321,10 @@ class Track {
   void EnterDraw() {
     if (draw_++ == 0) BeginDraw();
   }
-  void LeaveDraw() {
+  // `result` of the call, null if it raised.
+  void LeaveDraw(PyObject* result) {
     if (--draw_ == 0 && expects_ == Expects::kName) EndOutput();
+    if (drawn_ && !is_batch_) is_batch_ = IsBatch(result);
   }
   void EnterTraining() {
     if (training_++ == 0) BeginLibraryTraining();

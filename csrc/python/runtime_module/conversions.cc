@@ -71,7 +71,7 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
   if constexpr (converts == Converts::kDraw) {
     track->EnterDraw();
     PyObject* result = call();
-    track->LeaveDraw();
+    track->LeaveDraw(result);
     return result;
   }
   if constexpr (converts == Converts::kChange) {

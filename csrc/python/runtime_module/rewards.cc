@@ -20,6 +20,14 @@ bool HasLength(PyTypeObject* type) {
          (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
 }
 
+// Negative: it has none, as an array of no dimension.
+Py_ssize_t LengthOf(PyObject* object) {
+  if (!HasLength(Py_TYPE(object))) return -1;
+  const Py_ssize_t length = PyObject_Size(object);
+  PyErr_Clear();
+  return length;
+}
+
 bool IsNumber(PyObject* object) {
   const PyNumberMethods* const number = Py_TYPE(object)->tp_as_number;
   return number != nullptr && number->nb_float != nullptr;
@@ -32,14 +40,16 @@ void AddReward(PyObject* result) {
   if (PyTuple_GET_SIZE(result) < kFewestItems) return;
   PyObject* const reward = PyTuple_GET_ITEM(result, kReward);
   const native_calls::ErrorAside aside;
-  Py_ssize_t length = -1;
-  if (HasLength(Py_TYPE(reward))) {
-    length = PyObject_Size(reward);
-    PyErr_Clear();  // an array of no dimension has none
-  }
+  const Py_ssize_t length = LengthOf(reward);
   if (length < 0 && !IsNumber(reward)) return;
   --rewards_left;
   ++(length > 1 ? with_several : with_one);
+}
+
+bool IsBatch(PyObject* drawn) {
+  if (drawn == nullptr || with_one == 0 || with_several != 0) return false;
+  const native_calls::ErrorAside aside;
+  return LengthOf(drawn) > 1;
 }
 
 PyObject* ReturnedRewards(PyObject*, PyObject*) {

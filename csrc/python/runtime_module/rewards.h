@@ -16,6 +16,10 @@ inline void NoteReward(PyObject* result) {
   if (__builtin_expect(rewards_left > 0, 0)) AddReward(result);
 }
 
+// Whether a draw gave more than one environment's action: some of many, for a thread that steps
+// one.
+bool IsBatch(PyObject* drawn);
+
 // returned_rewards() -> (steps with one, steps with several).
 PyObject* ReturnedRewards(PyObject*, PyObject*);
 
