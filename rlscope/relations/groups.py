@@ -20,6 +20,8 @@ _NAMES = {
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
     "generation": "generation generate",
+    "reference": "reference",
+    "reward": "reward",
     LEARNING: " ".join(_trace.LEARNING_NAMES),
     "replay": "replay replay_buffer",
     RENDERING: "rendering render",

@@ -20,7 +20,7 @@ from rlscope.analysis.finding import Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
-from rlscope.relations.groups import group_of
+from rlscope.relations.groups import SIMULATION, group_of
 from rlscope.report import headline, limits, source_names, units
 
 if TYPE_CHECKING:
@@ -161,9 +161,13 @@ def _unknown_cause(
     callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
     names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
-    where = f", most of it {_in_operation(operation)}" if operation else ""
     place = _place(row, names)
-    said = f" One line takes {share} ({place}){where}, and no rule knows how to mend it."
+    subject = f"One line takes {share} ({place})"
+    if operation and group_of(operation) == SIMULATION:
+        subject = f"The environment takes {share} of the loop at one line ({place})"
+    elif operation:
+        subject += f", most of it {_in_operation(operation)}"
+    said = f" {subject}, and no rule knows how to mend it."
     if not callers:
         return said
     whole_ns = sum(each["total_ns"] for each in callers)

@@ -119,6 +119,17 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
+def test_a_line_that_steps_the_environment_is_named_as_such(rules):
+    rules(one=[finding(seconds(1, 0.8, 1.2))])
+    times = dict.fromkeys(
+        ("own_ns", "own_low_ns", "own_high_ns", "total_ns", "self_ns"), 4 * SECOND
+    )
+    line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
+    state = {"operation": "simulation", "layer": "python"}
+    sentence = answer.read(trace(source_line=[{**line, **state, **times}])).sentence
+    assert " The environment takes 40.0 % of the loop at one line (ppo.py:7), and no" in sentence
+
+
 def test_lines_that_lead_to_one_without_advice_are_named_where_they_part(rules):
     """As two heads that compute the same trunk: their common caller tells nothing."""
     rules(one=[])
