@@ -65,6 +65,8 @@ Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards())
     [
         ("1.0", "3", True),
         ("1.0", "[3]", True),
+        ("1.0", "'left'", True),
+        ("1.0", "(3, 4)", True),  # a square of a board
         ("1.0", "[3, 4]", False),  # a batch, as of a memory
         ("[1.0, 1.0]", "[3, 4]", True),  # an action for each environment
     ],

@@ -46,8 +46,10 @@ void AddReward(PyObject* result) {
   ++(length > 1 ? with_several : with_one);
 }
 
+// A text or a tuple is one of some that are no numbers.
 bool IsBatch(PyObject* drawn) {
   if (drawn == nullptr || with_one == 0 || with_several != 0) return false;
+  if (PyUnicode_Check(drawn) || PyTuple_Check(drawn)) return false;
   const native_calls::ErrorAside aside;
   return LengthOf(drawn) > 1;
 }

@@ -16,8 +16,7 @@ inline void NoteReward(PyObject* result) {
   if (__builtin_expect(rewards_left > 0, 0)) AddReward(result);
 }
 
-// Whether a draw gave more than one environment's action: some of many, for a thread that steps
-// one.
+// Whether a draw gave more than one action, for a process that steps one environment.
 bool IsBatch(PyObject* drawn);
 
 // returned_rewards() -> (steps with one, steps with several).
