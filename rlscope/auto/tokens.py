@@ -18,7 +18,7 @@ FORWARDS = "rlscope.forwards"
 environment and of what a library does apart."""
 
 REWARDS = "rlscope.rewards"
-"""Key of the note, JSON: [steps with one reward, steps with several], of the first 256."""
+"""Key of the note, JSON: runtime.returned_rewards()."""
 
 
 def watch() -> None:

@@ -50,10 +50,22 @@ Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards())
     assert (tmp_path / "returned").read_text() == repr(returned)
 
 
+def test_environments_that_are_stepped_in_turn_are_several(directory: str, tmp_path: Path) -> None:
+    script = f"""
+worlds = [Returning(0.5, 5) for _ in range(3)]
+for world in worlds * 2: world.step(0)
+Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards()))
+"""
+    record(directory, ENVIRONMENT + _PROGRAM + script)
+    assert (tmp_path / "returned").read_text() == "(2, 4)"
+
+
 def test_the_first_steps_tell(directory: str, tmp_path: Path) -> None:
     script = f"""
+world = Returning(1, 5)
 for each in (*[[1, 2]] * 10, *[1] * 300):
-    Returning(each, 5).step(0)
+    world.result = (0, each, False, False, {{}})
+    world.step(0)
 Path({str(tmp_path / "returned")!r}).write_text(repr(runtime.returned_rewards()))
 """
     record(directory, ENVIRONMENT + _PROGRAM + script)

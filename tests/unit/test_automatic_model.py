@@ -201,14 +201,15 @@ def track(text: str, *, environment: bool = True) -> str:
         ("C(V)J(V)", "iii.jjj."),
         # An import is one where no other call is open, and no action was chosen for the next step.
         ("II(I)", "m.mmm."),
-        ("SFIS", "s.iimis."),
+        ("SFIS", "s.iiiis."),
+        ("SN(F)IS", "s.iiiimis."),
         ("SF(I)S(I)N(I)FB(I)", "s.iiiisss.....bbbbb."),
         ("FBIOI", "bbbbbbb.m."),
         ("BIS", "b...s."),
         ("SK(I)IFS", "s.iii.m.iis."),
         # What begins inside ends it: from there on each import counts anew.
         ("I(SIO)", "ms.m...."),
-        ("I(FI)I", "mi.m..m."),
+        ("I(FI)I", "mi......"),
         ("I(VI)", "me.m.."),
         ("I(OI)", "m..m.."),
         ("I(J)I", "mj..m."),

@@ -201,7 +201,7 @@ template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords, PyObject* result) {
   if constexpr (is_simulation<event>) {
-    if (track->LeaveSimulation(result)) NoteReward(result);
+    if (track->LeaveSimulation(result)) NoteReward(SelfOf(arguments, flagged_count), result);
   }
   if constexpr (is_forward<event>) track->LeaveForward(result);
   if constexpr (event == Event::kBackward) {

@@ -133,7 +133,8 @@
 // U around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
 // I is `import` where no other call and no no-grad block is open, no action was chosen for the next
-// S, no text is written, and no B waits for its first O. What it interrupts goes on after it.
+// S, no text is written, no F with gradients waits for its name, and no B for its first O. What it
+// interrupts goes on after it.
 // Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
 // while its module is imported.
 //

@@ -14,6 +14,7 @@ constexpr Py_ssize_t kReward = 1;
 
 int with_one = 0;
 int with_several = 0;
+const PyObject* stepped_first = nullptr;  // never dereferenced
 
 bool HasLength(PyTypeObject* type) {
   return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
@@ -35,7 +36,7 @@ bool IsNumber(PyObject* object) {
 
 }  // namespace
 
-void AddReward(PyObject* result) {
+void AddReward(const PyObject* environment, PyObject* result) {
   if (result == nullptr || !PyTuple_Check(result)) return;
   if (PyTuple_GET_SIZE(result) < kFewestItems) return;
   PyObject* const reward = PyTuple_GET_ITEM(result, kReward);
@@ -43,7 +44,8 @@ void AddReward(PyObject* result) {
   const Py_ssize_t length = LengthOf(reward);
   if (length < 0 && !IsNumber(reward)) return;
   --rewards_left;
-  ++(length > 1 ? with_several : with_one);
+  if (stepped_first == nullptr) stepped_first = environment;
+  ++(length > 1 || environment != stepped_first ? with_several : with_one);
 }
 
 // A text or a tuple is one of some that are no numbers.

@@ -1,5 +1,5 @@
-// Whether the first steps of a process returned one reward, or one for each of several
-// environments. Everything here needs the GIL.
+// Whether the first steps of a process returned one reward, all of one environment, or one for each
+// of several. Everything here needs the GIL.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_REWARDS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_REWARDS_H_
 
@@ -9,11 +9,11 @@
 namespace rlscope::python {
 
 extern int rewards_left;  // so many steps still tell
-void AddReward(PyObject* result);
+void AddReward(const PyObject* environment, PyObject* result);
 
-// An outermost step, or reset, has returned this; null: it raised.
-inline void NoteReward(PyObject* result) {
-  if (__builtin_expect(rewards_left > 0, 0)) AddReward(result);
+// An outermost step, or reset, of this environment has returned this; null: it raised.
+inline void NoteReward(const PyObject* environment, PyObject* result) {
+  if (__builtin_expect(rewards_left > 0, 0)) AddReward(environment, result);
 }
 
 // Whether a draw gave more than one action, for a process that steps one environment.

@@ -242,6 +242,7 @@ void Track::EndResult() {
 void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
   if (expects_ == Expects::kChosen || expects_ == Expects::kToken) return;
+  if (expects_ == Expects::kName && has_gradients_) return;  // PyTorch's first backward imports
   if (expects_ == Expects::kStep || has_key_ || !Follows() || state_ == kAutoNamed) return;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;

@@ -43,6 +43,7 @@ PLANTED = {
     "step_metrics": Plant("metrics file each step", ("disk_wait",), ("--metrics-every", "100")),
     "saved_agents": Plant("checkpoints too often", ("checkpoints",), ("--save-every", "200")),
     "sampled_replay": Plant("replay sampling in Python", ("python_replay",), ("--memory", "array")),
+    "shuffled_memory": Plant("memory shuffled for each batch", ("python_replay",), ("--repeats",)),
     "shifted_frames": Plant("whole-buffer copies", ("whole_copy",), ("--ring",)),
     "one_by_one_policy": Plant("inference one by one", ("single_inference",), ("--batched",)),
     "crowded_threads": Plant("too many threads", ("many_threads",), ("--threads", "1")),

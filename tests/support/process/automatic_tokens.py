@@ -173,10 +173,11 @@ class Tokens:
             self._import = (self._depth(), self._time)
 
     def _is_open(self) -> bool:
-        """Whether a text is written, an action was chosen, or a backward waits for an O."""
+        """Whether a text is written, an action was chosen, a forward with gradients waits for its
+        name, or a backward for an O."""
         kinds = [each.kind for each in self.found]
         last = next((kind for kind in reversed(kinds) if kind in "SBOFTAD"), "")
-        return last in ("T", "A") or kinds[-1:] == ["B"]
+        return last in ("T", "A") or kinds[-1:] == ["B"] or self._learns()
 
     def _awaits_name(self) -> bool:
         kinds = (each.kind for each in reversed(self.found))
@@ -335,6 +336,11 @@ class Tokens:
         self.found.append(token)
         return token
 
+    def _learns(self) -> bool:
+        """Whether one of the forwards that wait for a name has gradients."""
+        last = (each for each in reversed(self.found) if each.kind not in "KMLWX")
+        return any(each.learning for each in takewhile(lambda each: each.kind == "F", last))
+
     def _output(self, kind: str) -> None:
         """The end of an X, an A or a D."""
         if self._is_in("SBOCJPUVG" + kind) or self._current("FQTY") is not None:
@@ -343,8 +349,7 @@ class Tokens:
         behind = next((each.kind for each in last if each.kind != "F"), "")
         if not last or last[0].kind != "F" or behind == "D":
             return
-        learns = any(each.learning for each in takewhile(lambda each: each.kind == "F", last))
-        if learns and not self._acts_now():
+        if self._learns() and not self._acts_now():
             return
         if self._block() is None:
             self.found.append(Token("X", self._time, self._time))
