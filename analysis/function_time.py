@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, lines, statement
+from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
 
@@ -66,7 +67,7 @@ def of_functions(
         "operations": list(operations or ()),
         "waits": waits,
     }
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    rows = rows_of_calls(trace, _STATEMENT, **asked)
     if where is not None:
         rows = [row for row in rows if where(source_of(trace, row["file"]), row["line"])]
     if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
@@ -93,7 +94,7 @@ def time_of_functions(
     """Time in calls of functions, as `of_functions` takes them, to which some lines led."""
     asked = {"process_id": loop.process_id, "functions": list(functions)}
     asked |= {"operations": [], "waits": waits}
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    rows = rows_of_calls(trace, _STATEMENT, **asked)
     return estimate_of([row for row in rows if (row["file"], row["line"]) in places])
 
 

@@ -80,9 +80,8 @@ def callers(
 ) -> Iterator[tuple[str, int]]:
     """A line, the one that calls its function for longest, the one that calls that, and so on."""
     yield file, line
-    asked = {"file": file, "line": line, "operation": operation}
-    rows = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
-    longest = {row["depth"]: row for row in reversed(rows.to_dicts())}
+    rows = _leading(trace, loop, file, line, operation)
+    longest = {row["depth"]: row for row in reversed(rows)}
     for depth in sorted(longest):
         yield longest[depth]["file"], longest[depth]["line"]
 
@@ -96,9 +95,8 @@ def parting_callers(trace: Trace, loop: Loop, file: str, line: int) -> list[dict
     if not of_line:
         return []
     operation = max(of_line, key=lambda row: row["total_ns"])["operation"]
-    asked = {"file": file, "line": line, "operation": operation}
-    found = statement.run(trace, "findings/line_caller", process_id=loop.process_id, **asked)
-    for _, of_depth in groupby(found.to_dicts(), key=lambda row: row["depth"]):
+    found = _leading(trace, loop, file, line, operation)
+    for _, of_depth in groupby(found, key=lambda row: row["depth"]):
         calls = [*of_depth]
         whole_ns = sum(row["total_ns"] for row in calls)
         large = [
@@ -107,6 +105,15 @@ def parting_callers(trace: Trace, loop: Loop, file: str, line: int) -> list[dict
         if len(large) > 1:
             return large
     return []
+
+
+def _leading(
+    trace: Trace, loop: Loop, file: str, line: int, operation: str
+) -> list[dict[str, Any]]:
+    """Rows of findings/line_caller that lead to one line. All lines are asked for at once."""
+    asked = {"process_id": loop.process_id, "operation": operation}
+    rows = statement.run(trace, "findings/line_caller", **asked).to_dicts()
+    return [row for row in rows if (row["inner_file"], row["inner_line"]) == (file, line)]
 
 
 def _total_ns(trace: Trace, loop: Loop, file: str, line: int, operation: str) -> float:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import groups, statement
+from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.function_time import NETWORKS
 from rlscope.analysis.source_code import source_of
 from rlscope.relations.groups import LEARNING
@@ -30,14 +31,14 @@ _TRAINING = (
 def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
     """Rows of findings/calling_line: lines that lead to networks while the program learns, but for
     those that train, or stand in a loop that does."""
-    rows = statement.run(trace, _STATEMENT, **_asked(trace, loop, NETWORKS)).to_dicts()
+    rows = rows_of_calls(trace, _STATEMENT, **_asked(trace, loop, NETWORKS))
     trained = lines_to(trace, loop, _TRAINING)
     return [row for row in rows if not _is_training(trace, row, trained)]
 
 
 def lines_to(trace: Trace, loop: Loop, functions: Sequence[str]) -> set[tuple[str, int]]:
     """Lines that lead to some functions while the program learns."""
-    rows = statement.run(trace, _STATEMENT, **_asked(trace, loop, functions)).to_dicts()
+    rows = rows_of_calls(trace, _STATEMENT, **_asked(trace, loop, functions))
     return {(row["file"], row["line"]) for row in rows}
 
 

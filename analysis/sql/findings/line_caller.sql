@@ -1,5 +1,6 @@
--- Lines of the program's own that lead to a line ($file, $line) where that is the innermost one, in an
--- operation ($operation) of the training loop of a process ($process_id).
+-- Lines of the program's own that lead to its innermost ones, in an operation ($operation) of the training
+-- loop of a process ($process_id).
+--   inner_file, inner_line   the innermost line
 --   depth      1: the line that called the function of that line; 2: the one that called its function
 --   total_ns   in which it leads there; of a depth, the longest first
 WITH RECURSIVE _stack AS (
@@ -17,8 +18,9 @@ WITH RECURSIVE _stack AS (
 ), _frame AS (
   SELECT top_id, depth, file, line FROM _climb JOIN _stack USING (stack_id) WHERE is_own
 ), _inner AS (
-  SELECT top_id FROM _frame WHERE depth = 0 AND file = $file AND line = $line
+  SELECT top_id, file AS inner_file, line AS inner_line FROM _frame WHERE depth = 0
 )
-SELECT depth, file, line, CAST(SUM(self_ns) AS DOUBLE) AS total_ns
+SELECT inner_file, inner_line, depth, file, line, CAST(SUM(self_ns) AS DOUBLE) AS total_ns
 FROM _frame JOIN _inner USING (top_id) JOIN _time USING (top_id)
-WHERE depth > 0 GROUP BY depth, file, line ORDER BY depth, total_ns DESC, file, line
+WHERE depth > 0 GROUP BY inner_file, inner_line, depth, file, line
+ORDER BY inner_file, inner_line, depth, total_ns DESC, file, line
