@@ -87,6 +87,7 @@ def _write_several(named: Sequence[str], output: str) -> Path:
     from rlscope.compare import baselines, overlay, renderers, sides
     from rlscope.report import report_file
 
+    report_file.check(Path(output))
     with progress() as line:
         runs = sides.read(sides.directories(named, baselines.STORE), line.step)
         line.step("writing the report")

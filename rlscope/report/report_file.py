@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rlscope import registry
@@ -34,6 +35,8 @@ def write(
         RlscopeError: the file cannot be written.
     """
     render = registry.load(registry.RENDERERS, form)
+    if output is not None:
+        check(Path(output))
     step("reading the trace")
     with load_shown(directory, step=step) as trace:
         step("writing the report")
@@ -45,6 +48,19 @@ def write(
     return path
 
 
+def check(path: Path) -> None:
+    """Raises RlscopeError if a file that the user names cannot be written, as far as can be told
+    before the trace is read."""
+    with _failures(path):
+        if _is_device(path):
+            return
+        _refuse_folder(path)
+        with regular_files.folder(path.parent):
+            pass
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def write_text(path: Path, text: str, *, given: bool = True) -> None:
     """Writes a file whole or not at all. A device or a pipe that the user names (`given`) is no
     file to replace.
@@ -53,13 +69,28 @@ def write_text(path: Path, text: str, *, given: bool = True) -> None:
     """
     # A name may hold half a surrogate pair, which UTF-8 cannot.
     content = text.encode(errors="backslashreplace")
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if given and path.exists() and not path.is_file():
+    with _failures(path):
+        _refuse_folder(path)
+        if given and _is_device(path):
             path.write_bytes(content)
         else:
             regular_files.replace(path.parent, path.name, content)
+
+
+def _is_device(path: Path) -> bool:
+    """Or a pipe: it is there, and no file that could be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+@contextmanager
+def _failures(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise RlscopeError(f"cannot write {path}: {error.strerror}") from error
 

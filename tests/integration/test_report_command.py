@@ -82,8 +82,12 @@ def test_what_is_no_trace_is_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_a_page_that_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
-    done = rlscope("report", run, "-o", tmp_path / "missing" / "page.html")
+@pytest.mark.parametrize("names", [["gone"], ["gone", "lost"]], ids=len)
+def test_a_page_that_cannot_be_written_is_one_line_before_a_run_is_read(
+    tmp_path: Path, names: list[str]
+) -> None:
+    runs = [tmp_path / name for name in names]
+    done = rlscope("report", *runs, "-o", tmp_path / "missing" / "page.html")
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.endswith("page.html: No such file or directory")
