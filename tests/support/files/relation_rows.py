@@ -18,6 +18,8 @@ from rlscope.relations.schema import store
 from rlscope.table import Table
 
 SECOND = 1_000_000_000
+# Rows that are literals of a statement: so few take less time than arrays, and more take longer.
+_FEW = 50
 
 
 class Relations:
@@ -32,15 +34,23 @@ class Relations:
         self._database = Database()
         self._answers: dict[str, Table] = {}
         self._database.create(*store.relations().values())
-        for name, relation in store.relations().items():
-            given = rows.pop(name, [])
+        unknown = rows.keys() - store.relations().keys()
+        assert not unknown, f"no such relation: {unknown}"
+        for name, given in rows.items():
             if given:
-                names = [column.name for column in relation.columns]
-                unknown = {key for row in given for key in row} - set(names)
-                assert not unknown, f"{name} has no {unknown}"
-                columns = {key: [row.get(key) for row in given] for key in names}
-                self._database.insert(relation, columns)
-        assert not rows, f"no such relation: {list(rows)}"
+                self._insert(name, given)
+
+    def _insert(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        relation = store.relations()[name]
+        names = [column.name for column in relation.columns]
+        unknown = {key for row in rows for key in row} - set(names)
+        assert not unknown, f"{name} has no {unknown}"
+        if len(rows) > _FEW:
+            self._database.insert(relation, {key: [row.get(key) for row in rows] for key in names})
+            return
+        values = (", ".join(_literal(row.get(key)) for key in names) for row in rows)
+        with self._database.workspace() as tables:
+            tables.rows(f"INSERT INTO {name} VALUES {', '.join(f'({each})' for each in values)}")
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """Answers each question once: the rows never change."""
@@ -51,6 +61,13 @@ class Relations:
 
     def table(self, relation: str) -> Table:
         return self._database.select(store.relations()[relation].select())
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
+    assert value is None or isinstance(value, (bool, int, float)), value
+    return "NULL" if value is None else str(value)
 
 
 def share(
