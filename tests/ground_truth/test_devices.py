@@ -85,7 +85,7 @@ def test_busy_time_of_several_processes_equals_brute_force(
     assert found(processes, measured) == twin(processes, measured)
 
 
-@share(0.2)
+@share(0.1)
 @given(several, spans)
 def test_sql_equals_brute_force(processes: list[RawProcess], measured: list[Span]) -> None:
     grid = (GRID[0], BUCKET_NS, BUCKETS)

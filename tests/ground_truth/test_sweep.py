@@ -75,8 +75,9 @@ def test_timelines_on_a_shared_grid_equal_brute_force(
     assert difference is None, f"sweep - / + brute force: {difference}"
 
 
-# The SQL script takes about 130 ms a trace, most of it planning.
-@share(0.35)
+# The SQL script takes about 130 ms a trace, most of it planning. It tells whether the brute-force
+# twin is right, which the core is compared with on many more.
+@share(0.12)
 @given(processes() | looping_processes())
 def test_sql_equals_brute_force(process: RawProcess) -> None:
     found = sql_twin.tables(process)
