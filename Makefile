@@ -21,7 +21,8 @@ PURELIB := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
 share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
 # Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
-EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray stopwatches)
+IN_CI := simulators gym frameworks ray
+EXTRA_VENVS := $(addprefix $(VENV)-,$(IN_CI) stopwatches)
 IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pybullet_envs_gymnasium,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
@@ -39,7 +40,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench planted tutorial stopwatches wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test libraries test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench planted tutorial stopwatches wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -108,6 +109,8 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 	$(call share,$(@D))
 	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --no-compile 'rlscope[test-$*]'
 	touch $@
+
+libraries: $(VENV)/.installed $(IN_CI:%=$(VENV)-%/.installed) $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## fetch what CI's test targets need, and test nothing
 
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=$@,$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
