@@ -108,14 +108,14 @@ def test_every_relation_is_a_file_with_its_rows(root, form):
 
 
 def test_rows_of_a_window_stand_in_the_order_of_the_relation(tmp_path):
-    """There are so many rows that DuckDB joins several parts at once."""
+    """Some releases of DuckDB lose it in a join of many rows."""
     rows = []
-    for number in range(30_000):
+    for number in range(8_000):
         begin = at_real(40 * number)
         rows.append(annotation(f"ProfilerStep#{number}", begin, 38))
         rows += [annotation(name, begin + 4 * place, 3) for place, name in enumerate("abcdefgh")]
     with load(import_rows(tmp_path, rows)) as trace:
-        part = window.of_iterations(trace, IterationRange(1, 29_000))
+        part = window.of_iterations(trace, IterationRange(1, 7_000))
         for form in ("csv", "parquet"):
             exporter = registry.load(registry.EXPORTERS, form)
             exporter.write(trace, part, tmp_path / form, force=False, tell=lambda part: None)
