@@ -188,8 +188,8 @@ def written_tokens() -> tuple[int, int]:
     """Tokens that this process wrote, and in how many generations."""
 
 def returned_rewards() -> tuple[int, int]:
-    """How many of the process's first 256 steps returned one reward, of the first one's environment,
-    and how many others did."""
+    """How many of the process's first 256 steps returned one reward, of the environment of the
+    first one, and how many others did."""
 
 def ask_gradients(path: str, /) -> bool:
     """Lets forwards ask the libc10.so that is loaded from `path`; False: it cannot be asked."""
