@@ -191,6 +191,10 @@ def returned_rewards() -> tuple[int, int]:
     """How many of the process's first 256 steps returned one reward, of the environment of the
     first one, and how many others did."""
 
+def given_precisions() -> tuple[int, int]:
+    """How many of the process's first 256 outermost forwards were given numbers of double
+    precision, and how many others."""
+
 def ask_gradients(path: str, /) -> bool:
     """Lets forwards ask the libc10.so that is loaded from `path`; False: it cannot be asked."""
 

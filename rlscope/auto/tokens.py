@@ -1,5 +1,5 @@
-"""How often a program calls its networks, how many tokens its models wrote, and whether it steps
-one environment at a time: noted in the metadata at the end of the process.
+"""How often a program calls its networks and in which precision, how many tokens its models wrote,
+and whether it steps one environment at a time: noted in the metadata at the end of the process.
 
 Forwards that write a token each are counted in C++ (csrc/python/runtime_module/token_count.h). What
 a library's own generation wrote is told by what it returns.
@@ -20,6 +20,10 @@ environment and of what a library does apart."""
 REWARDS = "rlscope.rewards"
 """Key of the note, JSON: runtime.returned_rewards()."""
 
+PRECISION = "rlscope.precision"
+"""Key of the note, JSON: [forwards in double precision, others], of the first 256 that are given a
+tensor."""
+
 
 def watch() -> None:
     """From now on, once in a process."""
@@ -37,6 +41,9 @@ def note() -> None:
     returned = runtime.returned_rewards()
     if any(returned):
         runtime.metadata(REWARDS, json.dumps(returned))
+    given = runtime.given_precisions()
+    if any(given):
+        runtime.metadata(PRECISION, json.dumps(given))
     written = runtime.written_tokens()
     if written[1] > 0:
         runtime.metadata(METADATA, json.dumps(written))

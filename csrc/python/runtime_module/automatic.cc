@@ -12,6 +12,7 @@
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/module_state.h"
 #include "python/runtime_module/own_environments.h"
+#include "python/runtime_module/precision.h"
 #include "python/runtime_module/rewards.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/token_count.h"
@@ -191,6 +192,7 @@ PyMethodDef module_functions[] = {
     {"count_tokens", CountTokens, METH_O, nullptr},
     {"written_tokens", WrittenTokens, METH_NOARGS, nullptr},
     {"returned_rewards", ReturnedRewards, METH_NOARGS, nullptr},
+    {"given_precisions", GivenPrecisions, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

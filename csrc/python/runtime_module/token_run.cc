@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "native_calls/owned.h"
+#include "python/runtime_module/tensors.h"
 
 namespace rlscope::python {
 
@@ -15,24 +15,7 @@ bool IsValue(PyObject* object) {
          PyUnicode_Check(object);
 }
 
-// Of a tensor, whose shape C code tells; null where it is none. No code of the program runs.
-Owned ShapeOf(PyObject* object) {
-  static PyObject* const name = PyUnicode_InternFromString("shape");
-  PyObject* descriptor = name == nullptr ? nullptr : _PyType_Lookup(Py_TYPE(object), name);
-  if (descriptor == nullptr || !Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) return Owned();
-  Owned shape(PyObject_GetAttr(object, name));
-  if (shape && PyTuple_Check(shape.get())) return shape;
-  PyErr_Clear();
-  return Owned();
-}
-
-// Whether a tensor has whole numbers.
-bool IsWhole(PyObject* tensor) {
-  const Owned type(PyObject_GetAttrString(tensor, "dtype"));
-  const Owned is_real(type ? PyObject_GetAttrString(type.get(), "is_floating_point") : nullptr);
-  PyErr_Clear();
-  return is_real.get() == Py_False;
-}
+bool IsWhole(PyObject* tensor) { return NumbersOf(tensor) == Numbers::kWhole; }
 
 // In which dimension a sequence lies: the batch comes first.
 int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/precision.h"
 #include "python/runtime_module/token_count.h"
 #include "python/runtime_module/track_steps.h"
 #include "python/runtime_module/update_iterations.h"
@@ -186,6 +187,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
   ++outermost_forwards;
+  NotePrecision(call);
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
