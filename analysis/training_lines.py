@@ -20,25 +20,30 @@ Row = Mapping[str, Any]
 # Operations without steps of environments, and without acting.
 _GROUPS = (LEARNING, "reference", "reward")
 _STATEMENT = "findings/calling_line"
-# What changes the weights of a network.
-_TRAINING = (
+_BACKWARDS = (
     r".*/torch/_tensor\.py:Tensor\.backward",
-    r".*/torch/autograd/__init__\.py:(backward|grad)",
-    r".*/torch/optim/.*:.*",
+    r".*/torch/autograd/__init__\.py:backward",
 )
+# What changes the weights of a network.
+_TRAINING = (*_BACKWARDS, r".*/torch/autograd/__init__\.py:grad", r".*/torch/optim/.*:.*")
 
 
 def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
     """Rows of findings/calling_line: lines that lead to networks while the program learns, but for
     those that train, or stand in a loop that does."""
-    rows = rows_of_calls(trace, _STATEMENT, **_asked(trace, loop, NETWORKS))
+    rows = rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS))
     trained = lines_to(trace, loop, _TRAINING)
     return [row for row in rows if not _is_training(trace, row, trained)]
 
 
+def backward_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
+    """The same of lines that lead to backwards."""
+    return rows_of_calls(trace, _STATEMENT, **asked(trace, loop, _BACKWARDS))
+
+
 def lines_to(trace: Trace, loop: Loop, functions: Sequence[str]) -> set[tuple[str, int]]:
     """Lines that lead to some functions while the program learns."""
-    rows = rows_of_calls(trace, _STATEMENT, **_asked(trace, loop, functions))
+    rows = rows_of_calls(trace, _STATEMENT, **asked(trace, loop, functions))
     return {(row["file"], row["line"]) for row in rows}
 
 
@@ -49,10 +54,16 @@ def are_training(trace: Trace, loop: Loop, file: str, place: tuple[int, int]) ->
 
 def shown(trace: Trace, loop: Loop) -> str:
     """The question for the lines that lead to networks, to be asked again."""
-    return statement.shown(_STATEMENT, **_asked(trace, loop, NETWORKS))
+    return statement.shown(_STATEMENT, **asked(trace, loop, NETWORKS))
 
 
-def _asked(trace: Trace, loop: Loop, functions: Sequence[str]) -> dict[str, Any]:
+def backwards_shown(trace: Trace, loop: Loop) -> str:
+    """The same for the lines that lead to backwards."""
+    return statement.shown(_STATEMENT, **asked(trace, loop, _BACKWARDS))
+
+
+def asked(trace: Trace, loop: Loop, functions: Sequence[str]) -> dict[str, Any]:
+    """What a question about calls of some functions while the program learns is asked with."""
     paths = (groups.paths_in(trace, loop.process_id, group) for group in _GROUPS)
     operations = [*chain.from_iterable(paths)]
     return {

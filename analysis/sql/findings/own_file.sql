@@ -1,0 +1,2 @@
+-- Files of the program whose text the run kept.
+SELECT DISTINCT file FROM source_text ORDER BY file
