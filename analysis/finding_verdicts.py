@@ -24,6 +24,8 @@ _NOTABLE_EVALUATION = 0.1
 _MOST_EVALUATION = 0.8
 # Share of the loop that inference for one environment takes before several would be felt.
 _ASKING = 0.2
+# Forwards of which the precision is known that are enough to tell that of all.
+_FEWEST_FORWARDS = 10
 # Part of an operation's time that a line leads to, if it leads to all but a few readings.
 _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
@@ -132,7 +134,7 @@ def confidence(finding: Row, loop_ns: int, run_ns: int) -> Confidence:
     if finding["saving_ns"] is None:
         notable = finding["once_ns"] >= least_once_ns(run_ns)
         return Confidence.ONCE if notable else Confidence.NOT_WORTH_A_WORD
-    if finding["saving_ns"] < NOTABLE_SAVING * loop_ns:
+    if not is_saving_notable(finding["saving_ns"], loop_ns):
         return Confidence.NOT_WORTH_A_WORD
     return Confidence.MEASURED if finding["saving_low_ns"] > 0 else Confidence.WORTH_A_LOOK
 
@@ -296,6 +298,18 @@ def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:
 def is_nearly_all(part_ns: float, whole_ns: float) -> bool:
     """Whether a line leads to all that another one does, but for a few readings."""
     return part_ns >= _NEARLY_ALL * whole_ns
+
+
+def are_forwards_double(row: Row) -> bool:
+    """Whether a process computes nearly all forwards in double precision. From a row of
+    `findings/double_precision`."""
+    forwards = row["in_double"] + row["in_others"]
+    return forwards >= _FEWEST_FORWARDS and is_nearly_all(row["in_double"], forwards)
+
+
+def is_saving_notable(saving_ns: float, loop_ns: int) -> bool:
+    """Whether a price is worth a word."""
+    return saving_ns >= NOTABLE_SAVING * loop_ns
 
 
 def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framework_ns: int) -> bool:

@@ -106,6 +106,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "checkpoints": "rlscope.analysis.findings.checkpoints:RULE",
         "dense_normal": "rlscope.analysis.findings.dense_normal:RULE",
         "disk_wait": "rlscope.analysis.findings.disk_wait:RULE",
+        "double_precision": "rlscope.analysis.findings.double_precision:RULE",
         "element_loop": "rlscope.analysis.findings.element_loop:RULE",
         "environment_bound": "rlscope.analysis.findings.environment_bound:RULE",
         "lone_environment": "rlscope.analysis.findings.lone_environment:RULE",
