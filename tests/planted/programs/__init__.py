@@ -44,6 +44,8 @@ PLANTED = {
     "saved_agents": Plant("checkpoints too often", ("checkpoints",), ("--save-every", "200")),
     "sampled_replay": Plant("replay sampling in Python", ("python_replay",), ("--memory", "array")),
     "shuffled_memory": Plant("memory shuffled for each batch", ("python_replay",), ("--repeats",)),
+    "open_critic": Plant("critic is not frozen", ("unfrozen_networks",), ("--freeze",)),
+    "double_networks": Plant("double precision", ("double_precision",), ("--single",)),
     "shifted_frames": Plant("whole-buffer copies", ("whole_copy",), ("--ring",)),
     "one_by_one_policy": Plant("inference one by one", ("single_inference",), ("--batched",)),
     "crowded_threads": Plant("too many threads", ("many_threads",), ("--threads", "1")),
