@@ -203,11 +203,12 @@ size_t AutomaticTrack::Forwarded() {
   return 0;
 }
 
-// What began before the stretch may still end in it.
+// What began before the stretch may still end in it. If its last segment runs, no resolve ends it
+// any more.
 void AutomaticTrack::NameStretch() {
   bool began = false;
-  const size_t count = simulated_ != 0 ? simulated_ : Forwarded();
-  for (size_t i = before_stretch_; i < before_stretch_ + count; ++i) {
+  const size_t end = before_stretch_ + (simulated_ != 0 ? simulated_ : Forwarded());
+  for (size_t i = before_stretch_; i < end; ++i) {
     Record& record = records_[i];
     if (record.does == Does::kBegins) {
       record.group = kNamedGroup | trace::kAutoEvaluation;
@@ -217,6 +218,9 @@ void AutomaticTrack::NameStretch() {
       record.does = Does::kNothing;
     }
   }
+  const bool goes_on = std::all_of(records_.begin() + static_cast<ptrdiff_t>(end), records_.end(),
+                                   [](const Record& each) { return each.does == Does::kNothing; });
+  if (began && goes_on) running_ = kNamedGroup | trace::kAutoEvaluation;
 }
 
 // Nothing that comes later concerns the segments until now.
