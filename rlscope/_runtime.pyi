@@ -192,7 +192,7 @@ def returned_rewards() -> tuple[int, int]:
     first one, and how many others did."""
 
 def given_precisions() -> tuple[int, int]:
-    """How many of the process's first 256 outermost forwards were given numbers of double
+    """How many of the first 256 recorded outermost forwards were given numbers of double
     precision, and how many others."""
 
 def ask_gradients(path: str, /) -> bool:

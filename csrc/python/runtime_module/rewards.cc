@@ -12,6 +12,8 @@ namespace {
 constexpr Py_ssize_t kFewestItems = 3;
 constexpr Py_ssize_t kReward = 1;
 
+// Steps that may tell nothing before no more are asked.
+int silent_left = 4096;
 int with_one = 0;
 int with_several = 0;
 const PyObject* stepped_first = nullptr;  // never dereferenced
@@ -34,18 +36,27 @@ bool IsNumber(PyObject* object) {
   return number != nullptr && number->nb_float != nullptr;
 }
 
+// Negative: the result tells no number of rewards.
+Py_ssize_t RewardsIn(PyObject* result) {
+  if (result == nullptr || !PyTuple_Check(result)) return -1;
+  if (PyTuple_GET_SIZE(result) < kFewestItems) return -1;
+  PyObject* const reward = PyTuple_GET_ITEM(result, kReward);
+  const Py_ssize_t length = LengthOf(reward);
+  return length < 0 && IsNumber(reward) ? 1 : length;
+}
+
 }  // namespace
 
 void AddReward(const PyObject* environment, PyObject* result) {
-  if (result == nullptr || !PyTuple_Check(result)) return;
-  if (PyTuple_GET_SIZE(result) < kFewestItems) return;
-  PyObject* const reward = PyTuple_GET_ITEM(result, kReward);
   const native_calls::ErrorAside aside;
-  const Py_ssize_t length = LengthOf(reward);
-  if (length < 0 && !IsNumber(reward)) return;
+  const Py_ssize_t count = RewardsIn(result);
+  if (count < 0) {
+    if (--silent_left == 0) rewards_left = 0;
+    return;
+  }
   --rewards_left;
   if (stepped_first == nullptr) stepped_first = environment;
-  ++(length > 1 || environment != stepped_first ? with_several : with_one);
+  ++(count > 1 || environment != stepped_first ? with_several : with_one);
 }
 
 // A text or a tuple is one of some that are no numbers.

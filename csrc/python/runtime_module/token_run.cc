@@ -116,14 +116,19 @@ bool TokenRun::IsLonger(const Arguments& call) {
   return follows && forwards_ == kShortest;
 }
 
-// A forward of another module than the one before, without gradients.
-bool TokenRun::IsPart(const Arguments& call) {
+// A forward of another module than the one before, without gradients. `begins`: it is the first
+// one, or something came between that no run goes on after.
+bool TokenRun::IsPart(const Arguments& call, bool begins) {
   const PyObject* const module = *call.values;
   if (parts_.first == nullptr) {
     parts_ = Parts();
     parts_.may_be = true;
     parts_.first = module;
     parts_.calls = 1;
+    return false;
+  }
+  if (begins) {
+    parts_.may_be = false;
     return false;
   }
   if (module == parts_.first) return IsFirstPart(call);

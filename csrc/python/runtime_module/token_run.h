@@ -44,10 +44,7 @@ class TokenRun {
   static constexpr int kShortest = 5;
 
   // Something came between that no run goes on after.
-  void End() {
-    module_ = nullptr;
-    parts_.may_be = false;
-  }
+  void End() { module_ = nullptr; }
   // The outermost no-grad block. A text that was written in one does not go on after it.
   void BeginBlock() {
     in_block_ = 0;
@@ -72,11 +69,12 @@ class TokenRun {
                                  ? *call.values
                                  : nullptr;
     if (__builtin_expect(module == nullptr || module != module_ || on != on_, 1)) {
+      const bool begins = module_ == nullptr;
       module_ = module;
       on_ = on;
       forwards_ = in_block_ = 1;
       has_input_ = false;
-      return __builtin_expect(parts_.may_be, 0) && !on && module != nullptr && IsPart(call);
+      return __builtin_expect(parts_.may_be, 0) && !on && module != nullptr && IsPart(call, begins);
     }
     return IsLonger(call);
   }
@@ -125,7 +123,7 @@ class TokenRun {
   };
 
   bool IsLonger(const Arguments& call);
-  bool IsPart(const Arguments& call);
+  bool IsPart(const Arguments& call, bool begins);
   bool IsFirstPart(const Arguments& call);
   bool GoesOnWithReturned(const Given& given) const;
   void NoteItems(PyObject* tuple);

@@ -187,9 +187,9 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
   ++outermost_forwards;
-  NotePrecision(call);
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
+  NotePrecision(call);
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
   if (__builtin_expect(!has_environment, 0) && step_ == 0) NoteAlone(/*forwards=*/1);
