@@ -21,6 +21,7 @@ from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
 from rlscope.relations.groups import SIMULATION, group_of
+from rlscope.relations.rows.operations import NONE
 from rlscope.report import headline, limits, source_names, units
 
 if TYPE_CHECKING:
@@ -211,7 +212,9 @@ def _main_operation(trace: Trace, hottest: Row) -> str | None:
     for part in lines.hot_line_parts(trace, lines=1).to_dicts():
         times[part["operation"]] = times.get(part["operation"], 0) + part["own_ns"]
     name = max(times, key=lambda each: times[each], default=None)
-    return name if name and verdicts.is_most(times[name], hottest["own_ns"]) else None
+    if name is None or not verdicts.is_most(times[name], hottest["own_ns"]):
+        return None
+    return BETWEEN if name == NONE else name
 
 
 def _spends(trace: Trace, loop: Loop) -> str:

@@ -41,7 +41,7 @@ def play(env: gym.Env, policy: Policy, state) -> tuple[list[Tensor], object]:
 def learn(policy: Policy, optimizer: torch.optim.Optimizer, played: list[Tensor]) -> None:
     states, actions, rewards = (each.repeat(6, 1) for each in played)
     for _ in range(5):
-        mean, value = policy(states)  # planted
+        mean, value = policy(states)
         better = (rewards - value).detach()
         loss = ((actions - mean).square() * better).mean() + (value - rewards).square().mean()
         optimizer.zero_grad()
@@ -63,7 +63,7 @@ if __name__ == "__main__":
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--iterations", type=int, default=60)
     options = parser.parse_args()
-    torch.set_default_dtype(torch.float32 if options.single else torch.float64)
+    torch.set_default_dtype(torch.float32 if options.single else torch.float64)  # planted
     torch.manual_seed(9)
     torch.set_num_threads(1)
     policy = Policy()

@@ -38,14 +38,19 @@ class Agent:
         error.backward()
         self.critic_optimizer.step()
         for _ in range(2):
-            self.improve(states)
+            self.improve_frozen(states) if self.freezes else self.improve(states)
 
     def improve(self, states: Tensor) -> None:
-        if self.freezes:
-            self.critic.requires_grad_(False)
         cost = -self.critic(torch.cat((states, self.actor(states)), 1)).mean()
         self.actor_optimizer.zero_grad()
         cost.backward()  # planted
+        self.actor_optimizer.step()
+
+    def improve_frozen(self, states: Tensor) -> None:
+        self.critic.requires_grad_(False)
+        cost = -self.critic(torch.cat((states, self.actor(states)), 1)).mean()
+        self.actor_optimizer.zero_grad()
+        cost.backward()
         self.actor_optimizer.step()
         self.critic.requires_grad_(True)
 

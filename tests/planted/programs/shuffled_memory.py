@@ -17,10 +17,9 @@ BATCH = 48
 class Memory:
     def __init__(self, repeats: bool) -> None:
         self.repeats = repeats
-        self.random = np.random.RandomState(3)
-        self.states = self.random.randn(CAPACITY, 4).astype(np.float32)
-        self.following = self.random.randn(CAPACITY, 4).astype(np.float32)
-        self.actions = self.random.randint(2, size=(CAPACITY, 1))
+        self.states = np.random.randn(CAPACITY, 4).astype(np.float32)
+        self.following = np.random.randn(CAPACITY, 4).astype(np.float32)
+        self.actions = np.random.randint(2, size=(CAPACITY, 1))
         self.rewards = np.ones(CAPACITY, np.float32)
         self.place = 0
 
@@ -31,9 +30,9 @@ class Memory:
 
     def batch(self) -> list[torch.Tensor]:
         if self.repeats:
-            rows = self.random.randint(CAPACITY, size=BATCH)
+            rows = np.random.randint(CAPACITY, size=BATCH)
         else:
-            rows = self.random.choice(CAPACITY, BATCH, replace=False)  # planted
+            rows = np.random.choice(CAPACITY, BATCH, replace=False)  # planted
         fields = (self.states, self.actions, self.rewards, self.following)
         return [torch.from_numpy(field[rows]) for field in fields]
 
@@ -75,6 +74,7 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=1500)
     options = parser.parse_args()
     torch.manual_seed(3)
+    np.random.seed(3)
     torch.set_num_threads(1)
     learner, memory = Learner(), Memory(options.repeats)
     began = stopwatch.now()
