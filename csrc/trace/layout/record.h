@@ -95,8 +95,8 @@ enum IterationFlags : uint32_t {
 // A resolve may also say that a stretch begins here that may be an evaluation, or what became of
 // the last such stretch (AutoStretch). If it was one, all segments from its beginning to its last
 // one of kAutoSimulation, with the time between them, are kAutoEvaluation. Without such a one, they
-// are so to the last forward (IsAutoForward) that began before that resolve. What no resolve decides
-// up to the end of the stream, a gap or a window's stop is none.
+// are so to the last forward (IsAutoForward) that began before that resolve. What no resolve
+// decides up to the end of the stream, a gap or a window's stop is none.
 enum AutoState : uint32_t {
   kAutoNothing = 0,
   kAutoInference = 1,
