@@ -38,10 +38,10 @@ def critical_loop(trace: Trace) -> Loop | None:
     return Loop(**rows[0]) if rows else None
 
 
-def looping_processes(trace: Trace) -> Table:
-    """process_id, name, family: the processes that have a training loop. Those of a family do the
-    same."""
-    return statement.run(trace, "loop_process")
+def looping_processes(trace: Trace, loop: Loop) -> Table:
+    """process_id, name, is_own, is_other: the processes that have a training loop; which of them
+    has this one, and whose loops do something else."""
+    return statement.run(trace, "loop_process", process_id=loop.process_id)
 
 
 def spread(

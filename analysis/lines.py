@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import groups, statement
+from rlscope.analysis import groups, statement, verdicts
+from rlscope.analysis.operations import BETWEEN
 from rlscope.relations.groups import SIMULATION
+from rlscope.relations.rows.operations import NONE
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -33,6 +35,17 @@ def hot_lines(trace: Trace, *, lines: int) -> Table:
 def hot_line_parts(trace: Trace, *, lines: int) -> Table:
     """file, line, operation, layer, own_ns, total_ns, gpu_ns: the times of the same lines."""
     return statement.run(trace, "hot_line_part", lines=lines)
+
+
+def operation_of_hottest_line(trace: Trace) -> str | None:
+    """The operation in which most of its own time lies; None: no operation has most of it."""
+    times: dict[str, int] = {}
+    for part in hot_line_parts(trace, lines=1).to_dicts():
+        times[part["operation"]] = times.get(part["operation"], 0) + part["own_ns"]
+    name = max(times, key=lambda each: times[each], default=None)
+    if name is None or not verdicts.is_most(times[name], sum(times.values())):
+        return None
+    return BETWEEN if name == NONE else name
 
 
 def hot_line_texts(trace: Trace, *, lines: int, context: int) -> Table:

@@ -21,7 +21,6 @@ from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
 from rlscope.relations.groups import SIMULATION, group_of
-from rlscope.relations.rows.operations import NONE
 from rlscope.report import headline, limits, source_names, units
 
 if TYPE_CHECKING:
@@ -126,20 +125,18 @@ def first_finding(trace: Trace) -> str:
 def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) -> str:
     place = _place(first, names)
     where = f" ({place})" if place else ""
-    own, others = _loops(trace, loop)
+    own, others = _names(trace, loop)
     title = units.visible(first["title"])
     if others and not any(name in title for name in (own, *others)):
         title = f"in {own}, {title}"
     return f"{_capital(title)}{where}. Mending it is worth {_price(first)}."
 
 
-def _loops(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
-    """The name of the process that has the loop, and of those whose loops do something else."""
-    looping = critical_loop.looping_processes(trace).to_dicts()
-    names = {row["process_id"]: units.visible(row["name"] or "?") for row in looping}
-    families = {row["process_id"]: row["family"] for row in looping}
-    others = (each for each in names if families[each] != families[loop.process_id])
-    return names[loop.process_id], [names[each] for each in others]
+def _names(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
+    """Of the process that has the loop, and of those whose loops do something else."""
+    rows = critical_loop.looping_processes(trace, loop).to_dicts()
+    own, *_ = (units.visible(row["name"] or "?") for row in rows if row["is_own"])
+    return own, [units.visible(row["name"] or "?") for row in rows if row["is_other"]]
 
 
 def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> str:
@@ -181,7 +178,7 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) ->
     unmended = _unmended(trace, loop, rows)
     if not verdicts.are_iterations_enough(loop.iterations):
         return unmended.strip()
-    own, others = _loops(trace, loop)
+    own, others = _names(trace, loop)
     whose = f"the loop of {own}" if others else "the loop"
     spends = _spends(trace, loop)
     none = "No rule found anything that" if unmended else "Nothing here"
@@ -202,19 +199,9 @@ def _unmended(trace: Trace, loop: Loop | None, findings: Sequence[Row]) -> str:
         if (row["file"], row["line"]) in found:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
-            return _unknown_cause(trace, loop, row, _main_operation(trace, row), row["loop_ns"])
+            operation = lines.operation_of_hottest_line(trace)
+            return _unknown_cause(trace, loop, row, operation, row["loop_ns"])
     return ""
-
-
-def _main_operation(trace: Trace, hottest: Row) -> str | None:
-    """The operation of more than half of the time of the hottest line."""
-    times: dict[str, int] = {}
-    for part in lines.hot_line_parts(trace, lines=1).to_dicts():
-        times[part["operation"]] = times.get(part["operation"], 0) + part["own_ns"]
-    name = max(times, key=lambda each: times[each], default=None)
-    if name is None or not verdicts.is_most(times[name], hottest["own_ns"]):
-        return None
-    return BETWEEN if name == NONE else name
 
 
 def _spends(trace: Trace, loop: Loop) -> str:
@@ -342,7 +329,7 @@ def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -
         return ""
     least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
     said = f"No rule found anything else that is worth {least} of the loop"
-    own, names = _loops(trace, loop)
+    own, names = _names(trace, loop)
     if not names:
         return f"{said}."
     others = f"loop of {names[0]}" if len(names) == 1 else f"loops of {len(names)} other processes"
