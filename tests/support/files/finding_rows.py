@@ -13,6 +13,14 @@ from rlscope.analysis.prices import Price
 from support.files.relation_rows import SECOND, Relations, process, share
 
 LOOP_NS = 10 * SECOND
+FILE = "/home/me/train.py"
+
+
+def line(number: int, own_ns: int, **more: Any) -> dict[str, Any]:
+    """A row of `source_line`, of Python in no operation."""
+    ends = {"own_ns": own_ns, "own_low_ns": 0.9 * own_ns, "own_high_ns": 1.1 * own_ns}
+    where = {"process_id": 0, "file": FILE, "line": number, "is_own": True, "stage": "loop"}
+    return {**where, "operation": "(none)", "layer": "python", **ends, **more}
 
 
 def trace(*, iterations: int = 0, windows: bool = False, **rows: Any) -> Relations:
