@@ -502,6 +502,7 @@ class Track {
   bool NoteUpdateOf(const PyObject* optimizer);
   trace::AutoStretch NoteCall(const void* environment, bool is_fed);
   trace::AutoStretch EndCall(bool evaluates);
+  bool EvaluatesAlone() const { return forwards_alone_ >= kEvaluates; }
   void NoteAlone(int forwards);
   void BeginAlone();
   void EndAlone();

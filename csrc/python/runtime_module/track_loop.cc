@@ -70,8 +70,8 @@ trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   return kAutoStretchKeeps;
 }
 
-// The thread steps no environment. So many F come next, 0 for a V that is none. They may begin or
-// end a call of a function that evaluates.
+// The thread steps no environment. `forwards`: how many F come next; 0: a V that is no generation.
+// What comes may begin or end a call of a function that evaluates.
 __attribute__((noinline)) void Track::NoteAlone(int forwards) {
   if (evaluates_ != nullptr && !evaluates_->IsRunning()) EndAlone();
   if (forwards == 0) return;
@@ -96,7 +96,7 @@ inline void Track::BeginAlone() {
 
 // An F in no such call, or a V.
 inline void Track::EndAlone() {
-  const bool evaluates = forwards_alone_ >= kEvaluates;
+  const bool evaluates = EvaluatesAlone();
   const AutoStretch was = EndCall(evaluates);
   const bool is_part = block_ != nullptr && block_has_forward_;
   if (!evaluates || is_part) return SayOfStretch(was);
@@ -432,8 +432,7 @@ inline void Track::GoOnWithUpdate() {
 
 void Track::End() {
   const bool is_alone = evaluates_ != nullptr && !has_environment;
-  const uint32_t stretch =
-      is_alone ? evaluations_.EndCall(forwards_alone_ >= kEvaluates) : evaluations_.End();
+  const uint32_t stretch = is_alone ? evaluations_.EndCall(EvaluatesAlone()) : evaluations_.End();
   if (stretch != kAutoStretchKeeps && Follows()) SayOfStretch(stretch);
 }
 
