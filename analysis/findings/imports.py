@@ -22,7 +22,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{row['library']} for {duration(row['whole_ns'])}",
             evidence="The panel of imports has them all.",
             evidence_sql=statement.shown("findings/imports", **asked),
-            fix="Import them in the functions that use them, as those that draw at the end.",
+            fix="Import them inside the functions that use them.",
             no_effect="No effect on a longer run, which pays it once, too.",
             once_ns=row["all_ns"],
             **_place(row["asked_by"]),

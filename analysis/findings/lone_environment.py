@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/lone_environment"
-# What eight environments save: a batch of eight takes little longer than one input. What they learn
-# is not the same, so it may be nothing.
+# Eight environments save 7 of 8 calls, and a batch of eight takes a little longer than one input.
+# Nothing may be saved, because the algorithm learns something else.
 _SAVED = (0.0, 0.8, 0.87)
 
 

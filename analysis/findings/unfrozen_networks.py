@@ -46,7 +46,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             evidence_sql=training_lines.backwards_shown(trace, loop),
             fix=f"Call requires_grad_(False) of {names} before that loss is computed, and "
             "requires_grad_(True) after the backward.",
-            no_effect="No effect, but missing gradients, where the networks share layers.",
+            no_effect="No effect where the networks share layers: there, freezing takes away "
+            "gradients that are needed.",
             price=price,
             operation=row["operation"],
             file=row["file"],

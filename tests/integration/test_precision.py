@@ -1,4 +1,4 @@
-"""In which precision a process computes, as tells what its first forwards are given."""
+"""A process notes in which precision its first forwards are given tensors."""
 
 from __future__ import annotations
 
