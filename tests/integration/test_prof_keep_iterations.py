@@ -343,7 +343,7 @@ def test_it_needs_rollup(traced: TracedPython, directory: str) -> None:
 # Operations come in small parts, so that the rings stay small, too.
 _MUCH = """
 iterations(5)
-for _ in range({count}):  # 150 KB each
+for _ in range({count}):  # 100 to 150 KB each
     rls.iteration()
     for _ in range(10):
         operations(2000)
@@ -354,21 +354,21 @@ for _ in range({count}):  # 150 KB each
 
 def test_no_room_for_what_is_kept(traced: TracedPython, directory: str) -> None:
     """The run goes on and nothing of it is cut."""
-    result = run(traced, directory, _MUCH.format(count=120, most=22), "3-120", "--max-size", "24M")
+    result = run(traced, directory, _MUCH.format(count=240, most=22), "3-240", "--max-size", "24M")
     assert result.returncode == 0, result.stderr
     lines = re.findall("rls-prof: (cannot keep.*)\n", result.stderr)
-    assert lines == ["cannot keep iterations 3 to 120: --max-size leaves no room"]
+    assert lines == ["cannot keep iterations 3 to 240: --max-size leaves no room"]
     assert folders(directory) == []
     with load(directory) as trace:
         assert list(trace.sql("FROM loss WHERE kind = 'cut'")) == []
         ((count,),) = trace.sql("SELECT count(*) FROM iteration")
-    assert count == 125
+    assert count == 245
 
 
 def test_what_is_kept_counts(traced: TracedPython, directory: str) -> None:
     """Ranges that fit one by one do not fit together."""
-    wanted = ",".join(f"{first}-{first + 3}" for first in range(5, 85, 6))
-    result = run(traced, directory, _MUCH.format(count=80, most=14), wanted, "--max-size", "16M")
+    wanted = ",".join(f"{first}-{first + 3}" for first in range(5, 165, 6))
+    result = run(traced, directory, _MUCH.format(count=160, most=14), wanted, "--max-size", "16M")
     assert result.returncode == 0, result.stderr
     files = [path for path in Path(directory).rglob("*") if path.is_file()]
     sizes = {path.stat().st_ino: path.stat().st_size for path in files}
