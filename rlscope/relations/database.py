@@ -78,6 +78,10 @@ class Database:
         with suppress(OSError):  # never made, or removed by DuckDB
             self._folder.rmdir()
 
+    def use_one_thread(self) -> None:
+        """From now on each statement runs in the thread that asks for it."""
+        self._duckdb.execute("SET threads = 1")
+
     def interrupt(self) -> None:
         """Ends the statement that another thread runs here, with an error there."""
         self._duckdb.interrupt()

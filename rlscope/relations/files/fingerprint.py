@@ -38,6 +38,11 @@ def fingerprint(root: Path, costs: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
+def source_bytes(made_from: Mapping[str, Any]) -> int:
+    """Bytes of the sources in a fingerprint."""
+    return sum(size for size, _ in made_from["sources"].values())
+
+
 def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
     for name in _SOURCES:
         with suppress(OSError):
