@@ -337,6 +337,22 @@ def test_roles_add_up_processes_whose_names_differ_in_their_number() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("tried_ns", "shares"), [(10, {0, 1}), (9, {1})])
+def test_a_process_that_tried_an_operation_is_in_no_share(tried_ns: int, shares: set[int]) -> None:
+    trace = Relations(
+        process=[process(0, 0, 2000), process(1, 0, 2000), process(2, 0, 3000, role="evaluator")],
+        breakdown=[
+            share(0, "a", "python", tried_ns),
+            share(0, "(none)", "python", 900, stage="start-up"),
+            share(1, "a", "python", 600),
+            share(1, "b", "native", 400),
+            share(2, "a", "python", 2500),
+        ],
+    )
+    rows = trace.sql("SELECT DISTINCT process_id FROM training_loop")
+    assert set(rows["process_id"]) == shares
+
+
 _ONE_MORE = ("1 shorter process",)
 
 

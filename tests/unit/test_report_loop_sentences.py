@@ -243,5 +243,5 @@ def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
     assert_says(read(trace).sentence, "a takes", f"100.0 % {LOOP}", "10 ns of 10 ns")
     assert_says(
         texts(trace, warning=False)[-1],
-        *("share", "2 environment workers", "1 helper", "1 process without a training loop"),
+        *("share", "2 environment workers", "1 helper", "1 process that does not train"),
     )

@@ -14,7 +14,7 @@ from rlscope.relations.schema import store
 from rlscope.rundir import own_files, process_log, regular_files, source_files, unrecorded_file
 
 # Counts changes of the tables' meaning that neither the schema nor the trace format shows.
-TABLES_VERSION = 7
+TABLES_VERSION = 8
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
 _SOURCES = ("run.json", "processes.log", "machine.jsonl", unrecorded_file.FILE, source_files.FILE)

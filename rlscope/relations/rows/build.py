@@ -331,8 +331,9 @@ class _Build:
     def _put_training_loop(self, times: Mapping[int, Mapping[str, Any]]) -> None:
         """Needs the rows of `breakdown` of every process: who counts depends on all of them."""
         _, found = self._names_and_roles()
-        looping = [process for process, rows in times.items() if training_loop.has_loop(rows)]
-        for process_id in sorted(training_loop.counted(dict(enumerate(found)), looping)):
+        lengths = {process: training_loop.length(rows) for process, rows in times.items()}
+        loops = {process: length for process, length in lengths.items() if length is not None}
+        for process_id in sorted(training_loop.counted(dict(enumerate(found)), loops)):
             rows = training_loop.rows(times[process_id])
             self._put("training_loop", rows, process_id)
 

@@ -5,7 +5,7 @@ docs/reference/semantics.md ("Shares in the report") has the rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,24 +23,30 @@ WHOLE = "whole"
 BETWEEN = "(between operations)"
 """Time of a loop in no operation."""
 _LEFT_OUT = frozenset({ENVIRONMENT_WORKER, DATA_LOADER_WORKER, EVALUATOR, HELPER})
+_LEAST_PART = 100
 
 
-def counted(roles: Mapping[int, str | None], looping: Collection[int]) -> set[int]:
+def counted(roles: Mapping[int, str | None], loops: Mapping[int, int]) -> set[int]:
     """The processes that shares are of.
 
     Args:
         roles: role of each process; None: unknown.
-        looping: the processes that have a training loop.
+        loops: length of the training loop of each process that has one, in nanoseconds.
     """
-    if not looping:
+    if not loops:
         return set(roles)
-    own = {process for process in looping if roles[process] not in _LEFT_OUT}
-    return own or set(looping)
+    own = {process for process in loops if roles[process] not in _LEFT_OUT} or set(loops)
+    longest = max(loops[process] for process in own)
+    return {process for process in own if loops[process] * _LEAST_PART >= longest}
 
 
-def has_loop(breakdown: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether rows of `breakdown` of one process are of a training loop."""
-    return LOOP in breakdown["stage"]
+def length(breakdown: Mapping[str, Sequence[Any]]) -> int | None:
+    """Nanoseconds of the training loop in rows of `breakdown` of one process; None: it has none."""
+    stages = breakdown["stage"]
+    if LOOP not in stages:
+        return None
+    durations = zip(stages, breakdown["duration_ns"], strict=True)
+    return sum(int(duration) for stage, duration in durations if stage == LOOP)
 
 
 def rows(breakdown: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:

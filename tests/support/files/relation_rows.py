@@ -110,10 +110,11 @@ def _loop_rows(
         }
         for each in processes
     }
-    looping = [process_id for process_id, rows in times.items() if training_loop.has_loop(rows)]
+    lengths = {process_id: training_loop.length(rows) for process_id, rows in times.items()}
+    loops = {process_id: length for process_id, length in lengths.items() if length is not None}
     roles = {each["process_id"]: each.get("role") for each in processes}
     return [
         dict(zip(names, row, strict=True))
-        for process_id in training_loop.counted(roles, looping)
+        for process_id in training_loop.counted(roles, loops)
         for row in zip(*training_loop.rows(times[process_id]).values(), strict=True)
     ]
