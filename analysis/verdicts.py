@@ -266,20 +266,24 @@ class Failure(Enum):
     """It failed before its first update."""
     SOME_TIME = auto()
     """Nothing that rlscope knows tells whether it did."""
+    AFTER_UPDATES = auto()
 
 
-def failure(exit_code: int | None, times: Rows, facts: Row) -> Failure:
-    """Decides it.
+def failure(ending: Row, times: Rows, facts: Row) -> Failure:
+    """Decides it. Somebody who interrupts a program has seen enough.
 
     Args:
-        exit_code: of the main process; None: not known.
+        ending: the row of `ending`.
         times: rows of `group_time`.
         facts: the row of `coverage`.
     """
     found = {row["group"] for row in times} - {BETWEEN_OPERATIONS, WAITING_BETWEEN}
-    if not exit_code or "learning" in found:
+    if not ending["exit"]:
         return Failure.NONE
-    known = facts["looping_processes"] and found <= set(GROUPS)
+    if "learning" in found:
+        interrupted = ending["exception"] == "KeyboardInterrupt"
+        return Failure.NONE if interrupted else Failure.AFTER_UPDATES
+    known = facts["looping_processes"] and found <= set(GROUPS) and ending["framework"]
     return Failure.NO_UPDATE if known else Failure.SOME_TIME
 
 

@@ -101,11 +101,9 @@ def is_sound(trace: Trace) -> bool:
     known = _known(trace)
     if known.run.get("imported"):
         return True
-    (ending,) = run_facts.ending(trace).to_dicts()
-    failure = verdicts.failure(ending["exit"], known.times, known.facts)
     (loop,) = iterations.loop_iterations(trace).to_dicts()
     brief = verdicts.brevity(known.facts, loop) is verdicts.Brevity.SHORT_LOOP
-    return failure is not Failure.NO_UPDATE and not brief
+    return known.failure() is not Failure.NO_UPDATE and not brief
 
 
 @dataclass(frozen=True)
@@ -123,6 +121,13 @@ class _Known:
     """Rows of `role_loops`."""
     unrecorded: Rows
     """Rows of `unrecorded_programs`."""
+    ending: dict[str, Any]
+
+    def failure(self) -> Failure:
+        """Other tools do not say how a program ended."""
+        if self.run.get("imported"):
+            return Failure.NONE
+        return verdicts.failure(self.ending, self.times, self.facts)
 
     def is_loop_missing(self) -> bool:
         """Whether the training loop may be in a program that nothing recorded."""
@@ -141,6 +146,7 @@ def _known(trace: Trace) -> _Known:
         waited=waits.explained_waits(trace),
         loops=roles.role_loops(trace).to_dicts(),
         unrecorded=processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts(),
+        ending=next(iter(run_facts.ending(trace).to_dicts())),
     )
 
 
@@ -151,9 +157,8 @@ def _first_sentence(trace: Trace, known: _Known) -> str:
         return nested
     if known.run.get("imported"):
         return _where(trace, known)
-    (ending,) = run_facts.ending(trace).to_dicts()
-    failure = verdicts.failure(ending["exit"], known.times, known.facts)
-    failed = run_sentences.failure(failure, ending)
+    failure = known.failure()
+    failed = "" if failure is Failure.AFTER_UPDATES else _failed(known)
     if failure is Failure.NO_UPDATE:
         return failed
     (loop,) = iterations.loop_iterations(trace).to_dicts()
@@ -164,6 +169,10 @@ def _first_sentence(trace: Trace, known: _Known) -> str:
     mixed = run_sentences.mixed_greenlets(known.facts)
     said = [*known.missing(Unrecorded.FIRST), failed, mixed, brevity, where]
     return " ".join(filter(None, said))
+
+
+def _failed(known: _Known) -> str:
+    return run_sentences.failure(known.failure(), known.ending)
 
 
 def _where(trace: Trace, known: _Known) -> str:
@@ -199,6 +208,8 @@ def busy(trace: Trace) -> Iterator[str]:
 
 def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What an engineer has to know before any share."""
+    if known.failure() is Failure.AFTER_UPDATES:
+        yield from _warnings([_failed(known)])
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
     yield from _warnings(run_sentences.blocked(blocked))
     yield from _warnings(known.missing(Unrecorded.BESIDE))

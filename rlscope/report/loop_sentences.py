@@ -302,7 +302,9 @@ def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:
     parts = [f"{n:,} {_PLURALS[role] if n > 1 else role}" for role, n in known.items()]
     others = sum(row["processes"] for row in rows) - sum(known.values())
     if others:
-        parts.append(f"{units.plural(others, 'process')} that {'do' if others > 1 else 'does'} not train")
+        parts.append(
+            f"{units.plural(others, 'process')} that {'do' if others > 1 else 'does'} not train"
+        )
     yield f"Shares leave out {', '.join(parts)}; see Processes."
 
 

@@ -16,7 +16,7 @@ _OUTSIDE = {"start-up": "startup_ns", "warm-up": "warmup_ns", "end": "end_ns"}
 
 
 def failure(found: Failure, ending: dict[str, Any]) -> str:
-    """That the program failed, and how; "" where it did not, or got to its updates.
+    """That the program failed, and how; "" where it did not.
 
     Args:
         ending: the row of `ending`.

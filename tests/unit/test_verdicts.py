@@ -123,7 +123,7 @@ def test_a_loop_is_short_beside_the_rest_or_by_its_iterations(
         (1, ("simulation", "inference", "between"), Failure.NO_UPDATE),
         (0, ("simulation",), Failure.NONE),
         (None, ("simulation",), Failure.NONE),
-        (1, ("simulation", "learning"), Failure.NONE),
+        (1, ("simulation", "learning"), Failure.AFTER_UPDATES),
         (1, ("simulation", "fit"), Failure.SOME_TIME),
     ],
 )
@@ -131,12 +131,29 @@ def test_a_program_without_learning_failed_before_its_first_update_if_all_else_i
     exit_code: int | None, groups: tuple[str, ...], failure: Failure
 ) -> None:
     found = times(**dict.fromkeys(groups, 1))
-    assert verdicts.failure(exit_code, found, LOOP) is failure
+    assert verdicts.failure(_ending(exit_code), found, LOOP) is failure
+
+
+def test_without_a_framework_nothing_says_that_an_update_is_missing() -> None:
+    found = times(simulation=1)
+    assert verdicts.failure(_ending(1, framework=False), found, LOOP) is Failure.SOME_TIME
+
+
+def test_somebody_who_interrupts_a_program_that_learned_needs_no_word_of_it() -> None:
+    found = times(learning=1)
+    ending = _ending(130, exception="KeyboardInterrupt")
+    assert verdicts.failure(ending, found, LOOP) is Failure.NONE
 
 
 def test_a_program_without_a_loop_failed_some_time() -> None:
     facts = {**LOOP, "looping_processes": 0}
-    assert verdicts.failure(1, times(between=1), facts) is Failure.SOME_TIME
+    assert verdicts.failure(_ending(1), times(between=1), facts) is Failure.SOME_TIME
+
+
+def _ending(
+    exit_code: int | None, *, framework: bool = True, exception: str = ""
+) -> dict[str, Any]:
+    return {"exit": exit_code, "framework": framework, "exception": exception or None}
 
 
 @pytest.mark.parametrize(
