@@ -25,7 +25,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "stage": "start-up",
     }
     for row in lines.operation_lines(trace, **asked)[:1]:
-        if _is_import(trace, loop, row):
+        if _is_import(trace, loop, row) or _do_others_train(trace, loop, row):
             return
         imports = _imports_of_children(trace, loop, asked, row)
         yield Finding(
@@ -51,6 +51,13 @@ def _is_import(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
     asked = {"process_id": loop.process_id, "asked_by": f"{row['file']}:{row['line']}"}
     (of_line,) = statement.run(trace, "findings/line_import", **asked).to_dicts()
     return verdicts.is_most(of_line["total_ns"] or 0, row["own_ns"])
+
+
+def _do_others_train(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
+    """Whether the line is the training, which other processes do, and what follows shows the
+    result."""
+    (others,) = statement.run(trace, "findings/other_loop", process_id=loop.process_id).to_dicts()
+    return verdicts.is_most(others["longest_ns"] - loop.loop_ns, row["own_ns"])
 
 
 def _imports_of_children(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.files.finding_rows import FILE, line, trace
+from support.files.finding_rows import FILE, LOOP_NS, line, trace
 from support.files.loop_rows import found_by as found
-from support.files.relation_rows import SECOND, Relations, process
+from support.files.relation_rows import SECOND, Relations, process, share
 
 MS = 1_000_000
 
@@ -130,6 +130,28 @@ def test_imports_of_what_the_loop_uses_are_needed():
     assert not imports_found(imports_of_a_program(), called("torch", "pandas"), "gymnasium")
 
 
+@pytest.mark.parametrize(
+    ("operation", "is_own", "is_needed"),
+    [("(none)", True, True), ("(none)", False, False), ("import", True, False)],
+)
+def test_what_the_program_calls_after_its_loop_is_needed(
+    operation: str, is_own: bool, is_needed: bool
+) -> None:
+    """As for a plot. What an import runs, and what runs at exit, is no call of the program's."""
+    rows = [imported("torch", 1, 2, 2, "/train.py:2"), imported("plots", 3, 4, 4, "/train.py:3")]
+    known = running("torch")
+    frame = {"process_id": 0, "function": "f", "line": 1}
+    known["stack"] += [
+        {**frame, "stack_id": 11, "parent_id": None, "file": FILE, "is_own": is_own},
+        {**frame, "stack_id": 12, "parent_id": 11, "file": "/lib/site-packages/plots/a.py"},
+        {**frame, "stack_id": 13, "parent_id": 12, "file": "/lib/site-packages/plots/b.py"},
+    ]
+    time = {"process_id": 0, "stage": "end", "operation": operation, "layer": "python"}
+    known["stack_time"].append({**time, "stack_id": 13, "self_ns": 1})
+    findings = found("imports", trace(**{"import": rows}, **known))
+    assert bool(findings) is not is_needed
+
+
 def test_without_stacks_nobody_knows_what_the_loop_uses():
     assert not found("imports", trace(**{"import": imports_of_a_program()}))
 
@@ -144,6 +166,21 @@ def test_a_line_before_the_loop():
     )
     (finding,) = found("set_up", rows)
     assert (finding.line, finding.once_ns) == (92, 9 * SECOND)
+
+
+@pytest.mark.parametrize(("longer_s", "is_training"), [(6, True), (4, False)])
+def test_a_line_in_which_other_processes_train_prepares_nothing(longer_s, is_training):
+    """As of a pool that evaluates a population; then the program shows the best one."""
+    rows = trace(
+        iterations=3,
+        process=[process(n, 0, 40 * SECOND) for n in (0, 1)],
+        breakdown=[
+            share(0, "update", "python", LOOP_NS),
+            share(1, "update", "python", LOOP_NS + longer_s * SECOND),
+        ],
+        source_line=[line(92, 10 * SECOND, stage="start-up")],
+    )
+    assert (found("set_up", rows) == []) == is_training
 
 
 @pytest.mark.parametrize(("seconds", "is_import"), [(6, True), (4, False)])
