@@ -18,6 +18,10 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
+# A message that takes as long as a command has a few numbers. A core whose caches are cold takes
+# some 60 us for that.
+_BRIEF_MESSAGE_NS = 100_000
+_LIKE_A_COMMAND = 1.5
 # Programs that evaluate now and then spend a few hundredths on it; what takes more than the second
 # is what the program is for.
 _NOTABLE_EVALUATION = 0.1
@@ -366,6 +370,14 @@ def is_growth_notable(longer_ns: float, half_ns: float) -> bool:
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
     """Whether pickling shows that processes send each other a lot."""
     return pickled_ns >= _PICKLING * loop_ns
+
+
+def are_messages_brief(row: Row) -> bool:
+    """Whether memory that processes share would win nothing, because reading an answer takes no
+    longer than reading what was asked. From a row of the rule `serialization`."""
+    if row["read_ns"] is None or row["asked_ns"] is None:
+        return False
+    return bool(row["read_ns"] < min(_BRIEF_MESSAGE_NS, _LIKE_A_COMMAND * row["asked_ns"]))
 
 
 def is_launch_bound(row: Row, iterations: int) -> bool:

@@ -28,6 +28,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "operations": groups.paths_everywhere(trace, SIMULATION),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+        if finding_verdicts.are_messages_brief(row):
+            continue
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
         at = {"process_id": loop.process_id, "operation": row["operation"]}
         waiting = lines.operation_lines(trace, **at, layers=("wait",))

@@ -292,9 +292,12 @@ def messages(
     receives_ns: int = 0,
     reason: str = "process",
     text: str = "",
+    read_ns: tuple[int, ...] = (),
 ):
-    """A worker pickles 1,000 messages, for which the loop waits."""
+    """A worker pickles 1,000 messages, for which the loop waits. `read_ns`: how long the loop
+    unpickles each, and the worker each that it gets."""
     pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
+    reading = {**pickling, "function": "pickle:loads"}
     wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
     state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
     return loop_rows(
@@ -321,6 +324,10 @@ def messages(
             | {"duration_ns": pickled_ns},
             {**pickling, "process_id": 1, "function": "gc:generation 2"}
             | {"duration_ns": 9 * SECOND},
+            *(
+                {**reading, "process_id": place, "duration_ns": 1000 * each}
+                for place, each in enumerate(read_ns)
+            ),
         ],
         operation=[
             {"operation_id": 0, "path": "update", "source": "automatic"},
@@ -355,6 +362,19 @@ def test_reading_a_message_takes_longer_than_pickling_it():
 
 def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
+
+
+@pytest.mark.parametrize(
+    ("read_ns", "are_brief"),
+    [
+        ((20_000, 20_000), True),
+        ((20_000, 13_000), False),  # longer than a command
+        ((100_000, 100_000), False),  # commands are large, too
+        ((20_000,), False),  # nobody asks
+    ],
+)
+def test_messages_that_take_as_long_as_commands_are_not_worth_shared_memory(read_ns, are_brief):
+    assert (found(serialization.RULE, messages(read_ns=read_ns)) == []) == are_brief
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 --   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
 --                  none, all that it does but pickling, imports and compilations. Without its waits, but
 --                  for those for time
+--   read_ns        how long it takes in the mean to unpickle a message; asked_ns: its peers. NULL: not known
 --   operation      in which it waits longest
 WITH _message AS (
   SELECT operation, SUM(self_ns) AS self_ns FROM wait
@@ -23,6 +24,9 @@ WITH _message AS (
 ), _pickle AS (
   SELECT process_id, SUM(duration_ns) AS pickled_ns, SUM(calls) AS messages FROM native_call
   WHERE layer = 'python' AND function LIKE 'pickle:%' GROUP BY process_id
+), _read AS (
+  SELECT process_id, SUM(duration_ns) AS duration_ns, SUM(calls) AS calls FROM native_call
+  WHERE layer = 'python' AND function = 'pickle:loads' GROUP BY process_id
 ), _longest AS (
   SELECT MAX(pickled_ns) AS peer_pickled_ns, MAX(messages) AS messages
   FROM _pickle WHERE process_id IN (FROM _peer)
@@ -43,5 +47,7 @@ SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) A
   COALESCE((SELECT CAST(pickled_ns AS BIGINT) FROM _pickle WHERE process_id = $process_id), 0) AS pickled_ns,
   CAST(COALESCE(ANY_VALUE(peer_pickled_ns), 0) AS BIGINT) AS peer_pickled_ns,
   CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,
+  (SELECT duration_ns / calls FROM _read WHERE process_id = $process_id) AS read_ns,
+  (SELECT SUM(duration_ns) / SUM(calls) FROM _read WHERE process_id IN (FROM _peer)) AS asked_ns,
   CAST(COALESCE(ANY_VALUE(work_ns), 0) AS BIGINT) AS work_ns
 FROM _wait, _longest, _work HAVING COUNT(*) > 0
