@@ -34,10 +34,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     times = states(trace, loop).to_dicts()
     acting_ns = sum(each["duration_ns"] for each in times if each["operation"] in acting)
     learning_ns = sum(each["duration_ns"] for each in times if each["operation"] in learning)
-    steps = _steps(trace, loop, row) / row["backwards"]
+    # Actor and critic may have a backward each.
+    updates = min(row["backwards"], loop.iterations or row["backwards"])
     yield Finding(
-        title=f"each backward goes through the forwards of {steps:.0f} steps, one by one: learning "
-        f"takes {share(learning_ns, loop.loop_ns)} of the loop",
+        title=f"each update goes through the forwards of {_steps(trace, loop, row) / updates:.0f} "
+        "steps, one by one: inference and learning take "
+        f"{share(acting_ns + learning_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(row['backwards'])} backwards use the graphs that {row['operation']} "
         "made, and no forward is made for them.",
         evidence_sql=statement.shown(_STATEMENT, **asked),

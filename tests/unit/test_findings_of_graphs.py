@@ -11,8 +11,11 @@ LSTM = ("/lib/torch/nn/modules/rnn.py", "LSTMCell.forward")
 LINEAR = "torch._C._nn:linear"
 
 
-def acting(backwards: int = 50, steps: int = 1000, forwards: int = 0, inside=(MODULE,)):
+def acting(
+    backwards: int = 50, steps: int = 1000, forwards: int = 0, inside=(MODULE,), iterations: int = 0
+):
     """4 s of inference, in three entries a step, and 3 s of learning."""
+    iteration = {"process_id": 0, "duration_ns": SECOND // 50, "complete": True}
     return loop_rows(
         Time("inference", "framework", 4 * SECOND, 2, inside),
         Time("backprop", "framework", 3 * SECOND, 5),
@@ -21,6 +24,15 @@ def acting(backwards: int = 50, steps: int = 1000, forwards: int = 0, inside=(MO
             calls("inference", LINEAR, 3 * steps, SECOND),
             calls("backprop", "torch._C._engine:run_backward", backwards, 2 * SECOND),
             *[calls("backprop", LINEAR, forwards, SECOND)] * (forwards > 0),
+        ],
+        iteration=[
+            {
+                **iteration,
+                "iteration": place,
+                "start_ns": place * SECOND // 50,
+                "source": "automatic",
+            }
+            for place in range(iterations)
         ],
         entries={"inference": 3 * steps, "backprop": backwards, "simulation": steps},
     )
@@ -32,6 +44,11 @@ def test_an_update_through_the_forwards_of_many_steps_is_named():
     assert "20 steps" in finding.title
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx((0.88 * 3 + 0.35 * 4) * SECOND)
+
+
+def test_an_update_may_have_two_backwards():
+    (finding,) = found_by("step_graphs", acting(iterations=25))
+    assert "40 steps" in finding.title
 
 
 def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matter():
