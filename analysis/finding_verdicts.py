@@ -18,6 +18,8 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
+# Length of the loop of which a line of another process takes such a part, to be looked at.
+_NOTABLE_BUSY = 0.05
 # A message that takes as long as a command has a few numbers. A core whose caches are cold takes
 # some 60 us for that.
 _BRIEF_MESSAGE_NS = 100_000
@@ -370,6 +372,11 @@ def is_growth_notable(longer_ns: float, half_ns: float) -> bool:
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
     """Whether pickling shows that processes send each other a lot."""
     return pickled_ns >= _PICKLING * loop_ns
+
+
+def least_busy_ns(loop_ns: int) -> int:
+    """Time of a line of another process that is worth a look at what it does."""
+    return int(_NOTABLE_BUSY * loop_ns)
 
 
 def are_messages_brief(row: Row) -> bool:
