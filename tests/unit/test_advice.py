@@ -152,6 +152,52 @@ def test_a_short_loop_is_not_what_prices_are_of():
     assert (loop.process_id, loop.loop_ns) == (0, 13 * SECOND)
 
 
+@pytest.mark.parametrize(("begin_s", "process_id"), [(9, 1), (10, 0)])
+def test_a_loop_after_the_longest_one_shows_its_result(begin_s: int, process_id: int):
+    """As that of the process that started a pool, and then plays a game with the best policy."""
+    rows = trace(
+        process=[process(0, 0, 20 * SECOND), process(1, 0, 20 * SECOND)],
+        breakdown=[
+            share(0, "simulation", "python", 9 * SECOND),
+            share(0, "send", "wait", SECOND),
+            share(0, "(none)", "none", 10 * SECOND, stage="end"),
+            share(1, "(none)", "python", begin_s * SECOND, stage="start-up"),
+            share(1, "simulation", "python", (20 - begin_s) * SECOND // 2),
+            share(1, "(none)", "python", (20 - begin_s) * SECOND // 2, stage="end"),
+        ],
+        wait=[wait(0, 1, SECOND, "send")],
+    )
+    loop = critical_loop(rows)
+    assert loop is not None
+    assert loop.process_id == process_id
+
+
+@pytest.mark.parametrize(("half", "process_id"), [(4, 1), (6, 2)])
+def test_a_process_waits_for_others_if_its_thread_does(half: int, process_id: int):
+    """As a thread that takes the results of a pool. Process 1 waits a part of its loop for process
+    0, longer than process 2 seems to wait."""
+    lock = {"process_id": 2, "thread_id": 2, "kind": "lock", "operation": "update"}
+    thread = {"process_id": 2, "thread_id": 9, "operation": "(none)"}
+    rows = trace(
+        process=[process(n, 0, 20 * SECOND) for n in (0, 1, 2)],
+        breakdown=[
+            share(1, "update", "python", 8 * SECOND),
+            share(1, "receive", "wait", 2 * SECOND),
+            share(2, "update", "wait", 10 * SECOND),
+        ],
+        breakdown_by_thread=[{"process_id": 2, "thread_id": 2, "operation": "update"}],
+        thread=[{"process_id": 2, "thread_id": each} for each in (2, 9)],
+        wait=[
+            wait(1, 0, 2 * SECOND, "receive"),
+            {**lock, "count": 1, "duration_ns": 10 * SECOND, "self_ns": 10 * SECOND},
+            {**wait(2, 0, (10 - half) * SECOND, "(none)"), **thread},
+        ],
+    )
+    loop = critical_loop(rows)
+    assert loop is not None
+    assert loop.process_id == process_id
+
+
 def test_of_workers_that_wait_alike_it_is_the_one_that_completed_most_iterations():
     whole = {"complete": True, "duration_ns": SECOND, "source": "automatic"}
     completed = [(0, 1), (1, 1), (1, 2)]
