@@ -364,6 +364,9 @@ def _joins(call: ast.Call) -> bool:
 def _makes_plain_items(value: ast.expr) -> bool:
     """Whether a comprehension, or map, makes numbers, texts or parts of its items: no tensors."""
     if isinstance(value, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+        names = {part.id for part in ast.walk(value.elt) if isinstance(part, ast.Name)}
+        if not names & looped_names(value):  # as many of one thing
+            return False
         calls = [part.func for part in ast.walk(value.elt) if isinstance(part, ast.Call)]
     elif isinstance(value, ast.Call) and name_of(value.func) == "map":
         calls = list(value.args[:1])

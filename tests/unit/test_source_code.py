@@ -108,6 +108,8 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
         ("key = tuple(int(each) for each in state)", True),
         ("return tuple(map(int, state)), 1", True),
         ("seen.add(frozenset([cell.name for cell in cells]))", True),
+        ("key = tuple(state[place] for place in range(9))", True),
+        ("row = tuple([None for _ in range(9)])", False),
         ("key = tuple(state)", False),
         ("key = board.tobytes()", False),
         ("thread.join(each for each in threads)", False),
