@@ -105,6 +105,11 @@ def track(text: str, *, environment: bool = True) -> str:
         ("SSKDFB", "s.s...ppbbb."),
         ("SSDFB", "s.s.ppbbb."),
         ("SSDKS", "s.s.....s."),
+        # What draws and imports sets up.
+        ("SSDIS", "s.s...m.s."),
+        ("SSDIDS", "s.s...m...s."),
+        ("SSDISDS", "s.s...m.s.iis."),
+        ("SSDIFB", "s.s.ppmpbbb."),
         # A conversion is part of the forward that it feeds, for its own time.
         ("SKFS", "s.i.iis."),
         ("SKMMFS", "s.i.i.i.iis."),

@@ -105,7 +105,8 @@
 //
 // From a D to the next S is inference, too, with the K before it, once the thread has had two S. F
 // may come between, and nothing else of what ends a `replay`. A D behind an L takes its place. A D
-// that gives several is none of these where the process steps one environment (rewards.h).
+// that gives several is none of these where the process steps one environment (rewards.h). Nor is
+// one that an I follows first: the program still sets up.
 //
 // From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
 // a K between. A D that something is open at is a part of that. There must have been an S in the
@@ -593,6 +594,7 @@ class Track {
   bool has_output_ = false;    // an X was, since the last F: what is open goes on as a tail
   bool drawn_ = false;         // what runs as a tail is a batch that was drawn
   bool is_batch_ = false;      // for certain: a G gave it
+  bool is_set_up_ = false;     // an I was since: nothing chooses an action
   bool has_key_ = false;       // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;  // of the last forward, where a generation was
   bool generated_ = false;     // since the last S and O

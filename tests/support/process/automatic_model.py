@@ -92,6 +92,7 @@ class _Reading:
     def __init__(self, tokens: Tokens, environment: bool) -> None:
         self.tokens: Sequence[Token] = tokens.found
         self.changes = tokens.changes
+        self.imports = [start for start, _ in tokens.imports]
         self.environment = environment
         self.position = 0  # of the next token
         self.waiting: list[Token] = []  # forwards whose name is open
@@ -199,6 +200,8 @@ class _Reading:
         if self.chosen is not None:
             acts = [self.chosen, *acts]
         draws = self.drawn is not None and not self.drawn.is_batch
+        if draws and any(self.drawn.start < each < token.start for each in self.imports):
+            draws = False
         if draws and sum(each.kind == "S" for each in self.before()) > 1:
             acts = [self.drawn.start, *acts]
         if acts and any(each.kind in "SO" for each in self.before()):
