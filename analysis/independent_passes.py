@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rlscope.analysis.repeated_calls import given, named_calls_at, trains
-from rlscope.analysis.source_code import TELLS, Source, looped_names, name_of
+from rlscope.analysis.repeated_calls import given, is_at, named_calls_at, trains
+from rlscope.analysis.source_code import TELLS, Source, is_one_of, looped_names, name_of
 
 _LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp)
 _LEAVES = (ast.Break, ast.Continue, ast.Return)
@@ -41,11 +41,9 @@ class _Statement:
 def could_be_one_call(source: Source, line: int) -> bool:
     """Whether a line calls the same function in each pass of its loop, with other arguments, none
     of which comes of an earlier pass."""
-    loop = source.innermost_loop(line)
-    if source.loop_at(line) is None or not isinstance(loop, _LOOPS) or trains(loop):
+    loop = _loop_of_passes(source, line)
+    if loop is None:
         return False
-    if any(isinstance(node, _LEAVES) for node in ast.walk(loop)):
-        return False  # a result may decide about the next pass
     statements = [*_statements(loop)]
     changed = looped_names(loop).union(*(each.sets for each in statements))
     calls = [
@@ -54,6 +52,30 @@ def could_be_one_call(source: Source, line: int) -> bool:
         if not _meet(_names([call.func]), changed) and _meet(_names(given(call)), changed)
     ]
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
+
+
+def calls_each(source: Source, line: int) -> bool:
+    """Whether a line calls what its loop goes through, as one network of a list after the other,
+    with nothing that an earlier pass made."""
+    loop = _loop_of_passes(source, line)
+    if loop is None:
+        return False
+    looped, statements = looped_names(loop), [*_statements(loop)]
+    calls = [
+        node
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Call) and is_at(node, line, loop) and is_one_of(node.func, looped)
+    ]
+    return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
+
+
+def _loop_of_passes(source: Source, line: int) -> ast.AST | None:
+    """The loop around a line that does the same in each pass."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or not isinstance(loop, _LOOPS) or trains(loop):
+        return None
+    # A result may decide about the next pass.
+    return None if any(isinstance(node, _LEAVES) for node in ast.walk(loop)) else loop
 
 
 def needs_earlier(source: Source, line: int) -> bool:

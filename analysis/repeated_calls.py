@@ -71,10 +71,11 @@ def _named_calls(around: ast.AST) -> Iterator[ast.Call]:
 def named_calls_at(loop: ast.AST, line: int) -> list[ast.Call]:
     """Calls of the program's own functions and networks around a line, in what each pass of a loop
     does."""
-    return [call for call in _named_calls(loop) if _is_at(call, line, loop)]
+    return [call for call in _named_calls(loop) if is_at(call, line, loop)]
 
 
-def _is_at(call: ast.Call, line: int, loop: ast.AST) -> bool:
+def is_at(call: ast.Call, line: int, loop: ast.AST) -> bool:
+    """Whether a call lies around a line, in what each pass of a loop does."""
     header = getattr(loop, "iter", None)
     in_header = header is not None and any(node is call for node in ast.walk(header))
     return not in_header and call.lineno <= line <= (call.end_lineno or call.lineno)

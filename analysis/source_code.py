@@ -193,7 +193,7 @@ class Source:
         for node in self.around(line):
             value = getattr(node, "value", None)
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-            if isinstance(node, ast.expr) and any(_is_one_of(each.func, looped) for each in calls):
+            if isinstance(node, ast.expr) and any(is_one_of(each.func, looped) for each in calls):
                 return True
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.expr):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -384,7 +384,7 @@ def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
     return False
 
 
-def _is_one_of(function: ast.expr, looped: set[str]) -> bool:
+def is_one_of(function: ast.expr, looped: set[str]) -> bool:
     """Whether a function is a variable of a loop, an entry by one, or a method of either that does
     more than convert it."""
     if isinstance(function, ast.Attribute) and function.attr not in _CONVERTS:

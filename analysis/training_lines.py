@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import groups, statement
 from rlscope.analysis.called_functions import rows_of_calls
-from rlscope.analysis.function_time import NETWORKS
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.function_time import NETWORKS, estimate_of
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
 from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 # Operations without steps of environments, and without acting.
 _GROUPS = (LEARNING, "reference", "reward")
+# The backward of layers of 48 to 128 units takes 1.6 to 2.0 times as long as their forward.
+_WITH_BACKWARD = 3
+_WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
 _STATEMENT = "findings/calling_line"
 _BACKWARDS = (
     r".*/torch/_tensor\.py:Tensor\.backward",
@@ -39,6 +43,35 @@ def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
 def backward_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
     """The same of lines that lead to backwards."""
     return rows_of_calls(trace, _STATEMENT, **asked(trace, loop, _BACKWARDS))
+
+
+def time_with_backward(trace: Trace, rows: Sequence[Row]) -> Price:
+    """Of rows of forward_lines, with their backward where they have one."""
+    alone = [row for row in rows if not has_backward(trace, row)]
+    others = [row for row in rows if row not in alone]
+    time = time_of(others).times(_WITH_BACKWARD)
+    return time.plus(time_of(alone)) if alone else time
+
+
+def has_backward(trace: Trace, row: Row) -> bool:
+    """Whether the forwards of a line have one."""
+    if source_of(trace, row["file"]).is_under(row["line"], GRADIENTS_OFF):
+        return False
+    return row["operation"].rpartition("/")[2] not in _WITHOUT_BACKWARD
+
+
+def whole_ns(trace: Trace, loop: Loop, row: Row) -> float:
+    """Time of a line, with what else it computes beside what leads to the network."""
+    asked_of = {"process_id": loop.process_id, "file": row["file"]}
+    of_file = statement.run(trace, "findings/line_operation", **asked_of).to_dicts()
+    place = row["line"], row["operation"]
+    all_ns = sum(each["total_ns"] for each in of_file if (each["line"], each["operation"]) == place)
+    return max(float(all_ns), float(row["total_ns"]))
+
+
+def time_of(rows: Sequence[Row]) -> Price:
+    """Of rows of findings/calling_line."""
+    return estimate_of([{**row, "own_ns": row["total_ns"]} for row in rows])
 
 
 def lines_to(trace: Trace, loop: Loop, functions: Sequence[str]) -> set[tuple[str, int]]:

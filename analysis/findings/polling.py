@@ -32,8 +32,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         of = {"process_id": loop.process_id, "asking_id": first["process_id"]}
         (lack,) = statement.run(trace, "findings/lacked_cpu", **of).to_dicts()
         yield Finding(
-            title=f"process {first['process']} asks again and again whether something is ready, for "
-            f"{duration(ran_ns)}",
+            title=f"process {first['process']} asks again and again whether something is ready, "
+            f"for {duration(ran_ns)}",
             evidence=f"It needs a CPU for that, and the process of the loop lacked one for "
             f"{share(lack['lacked_share'], 1)} of its time.",
             evidence_sql=statement.shown(_STATEMENT, **asked),

@@ -46,7 +46,7 @@ def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | N
     """What all passes but one take, or all lines but the first. None: the line repeats nothing."""
     source = source_of(trace, row["file"])
     if repeated_calls.same_in_each_pass(source, row["line"]):
-        whole_ns = _whole_ns(trace, loop, row)
+        whole_ns = training_lines.whole_ns(trace, loop, row)
         if not verdicts.is_most(row["total_ns"], whole_ns):
             return None  # it does much else, such as an episode
         passes = _passes(trace, loop, row["operation"])
@@ -57,15 +57,6 @@ def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | N
     again = [each for each in rows if (each["file"], each["operation"]) == key]
     again = [{**each, "own_ns": each["total_ns"]} for each in again if each["line"] in lines[1:]]
     return estimate_of(again) if again and row["line"] == again[0]["line"] else None
-
-
-def _whole_ns(trace: Trace, loop: Loop, row: Row) -> float:
-    """Time of a line, with what else the function that it calls computes: that is repeated, too."""
-    asked = {"process_id": loop.process_id, "file": row["file"]}
-    of_file = statement.run(trace, "findings/line_operation", **asked).to_dicts()
-    place = row["line"], row["operation"]
-    whole_ns = sum(e["total_ns"] for e in of_file if (e["line"], e["operation"]) == place)
-    return max(float(whole_ns), float(row["total_ns"]))
 
 
 def _passes(trace: Trace, loop: Loop, operation: str) -> int | None:

@@ -9,10 +9,8 @@ from rlscope.amounts import share
 from rlscope.analysis import brief_calls, finding_verdicts, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
 from rlscope.analysis.independent_passes import could_be_one_call, gives_one
-from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
+from rlscope.analysis.source_code import source_of
 from rlscope.analysis.training_lines import Row
 
 if TYPE_CHECKING:
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 
 # A module that steps a cell may keep its state from call to call.
 _CELLS = (r".*/torch/nn/modules/rnn\.py:\w*Cell\.forward",)
-# The backward of layers of 48 to 128 units takes 1.6 to 2.0 times as long as their forward.
-_WITH_BACKWARD = 3
-_WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -37,7 +32,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     ]
     if not rows:
         return
-    time = _time(trace, rows).within(loop.loop_ns)
+    time = training_lines.time_with_backward(trace, rows).within(loop.loop_ns)
     yield Finding(
         title="learning calls a network for one input after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
@@ -59,23 +54,6 @@ def _are_calls_small(trace: Trace, loop: Loop, row: Row) -> bool:
     if gives_one(source_of(trace, row["file"]), row["line"]):
         return True
     return brief_calls.are_brief_in(trace, loop, row["operation"])
-
-
-def _time(trace: Trace, rows: list[Row]) -> Price:
-    """Of the forwards, and of their backward where they have one."""
-    alone = [
-        row
-        for row in rows
-        if source_of(trace, row["file"]).is_under(row["line"], GRADIENTS_OFF)
-        or row["operation"].rpartition("/")[2] in _WITHOUT_BACKWARD
-    ]
-    others = [row for row in rows if row not in alone]
-    time = _sum(others).times(_WITH_BACKWARD)
-    return time.plus(_sum(alone)) if alone else time
-
-
-def _sum(rows: list[Row]) -> Price:
-    return estimate_of([{**row, "own_ns": row["total_ns"]} for row in rows])
 
 
 RULE = Rule(_find)

@@ -79,7 +79,7 @@ def test_a_loop_that_only_asks(text: str, expected: set[int]) -> None:
         "while True:\n    with lock:\n        step()\n    if event.is_set():\n        break",
         "for row in rows:\n    if queue.empty():\n        continue",
         "while count < 9:\n    count += 1",
-        "while True:\n    try:\n        row = results.get_nowait()\n    except Empty:\n        step()",
+        "while True:\n    try:\n        row = get_nowait()\n    except Empty:\n        step()",
     ],
 )
 def test_a_loop_that_works_sleeps_or_waits(text: str) -> None:

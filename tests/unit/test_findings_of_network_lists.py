@@ -1,0 +1,95 @@
+"""Advice on small networks of a list that learning asks one after the other."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+from support.files.loop_rows import FILE, Time, calls, found_by, loop_rows
+from support.files.relation_rows import SECOND, Relations
+
+from rlscope.analysis.independent_passes import calls_each
+from rlscope.analysis.source_code import Source
+
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+BACKWARD = ("/lib/torch/_tensor.py", "Tensor.backward")
+LINEAR = "torch._C._nn:linear"
+TEXT = """
+for critic in critics:
+    loss = loss + square(critic(x) - y)
+loss.backward()
+score = actor(x)
+with torch.no_grad(): values = [net(x) for net in targets]
+""".lstrip()
+
+
+def asking(text: str = TEXT, each_ns: int = 20_000, lines: tuple[int, ...] = (2,)) -> Relations:
+    """2 s in networks of a list, which took part of the 3 s in line 2; 1 s in another network; and
+    4 s of backwards."""
+    networks = [Time("backprop", "framework", 2 * SECOND, each, (MODULE,)) for each in lines]
+    return loop_rows(
+        *networks,
+        Time("backprop", "python", SECOND, 2),
+        Time("backprop", "framework", SECOND, 4, (MODULE,)),
+        Time("backprop", "framework", 4 * SECOND, 3, (BACKWARD,)),
+        text=text,
+        native_call=[calls("backprop", LINEAR, 1000, 1000 * each_ns)],
+        entries={"backprop": 20},
+    )
+
+
+def test_networks_of_a_list_have_their_part_of_the_backwards():
+    (finding,) = found_by("network_lists", asking())
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "backprop")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.85 * (3 + 4 * 2 / 3) * SECOND)
+
+
+def test_networks_without_gradients_have_none():
+    (finding,) = found_by("network_lists", asking(lines=(5,)))
+    assert finding.line == 5
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.85 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"each_ns": 60_000},
+        {"text": TEXT.replace("critic(x)", "critics(x)")},
+        {"text": TEXT.replace("critic(x)", "critic(x, loss)")},
+    ],
+)
+def test_large_networks_and_others_are_none(other: dict[str, Any]):
+    assert found_by("network_lists", asking(**other)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for q in qs:\n    out.append(q(x))",
+        "for q, t in zip(qs, targets):\n    y = q(x, t)",
+        "for n in range(9):\n    y = self.qs[n](torch.cat([x, a], 1))",
+        "for agent in agents:\n    y = agent.critic(x[agent.name])",
+        "out = torch.stack([\n    q(x) for q in qs])",
+        "for q in qs:\n    y = q.forward(x); total += y.mean()",
+    ],
+)
+def test_what_a_loop_goes_through_is_called_in_each_pass(text: str):
+    assert calls_each(Source(ast.parse(text)), 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for layer in layers:\n    x = layer(x)",
+        "for row in rows:\n    y = net(row)",
+        "for row in rows:\n    y = net(row.float())",
+        "for q in qs:\n    q(x).backward(); q.step()",
+        "for q in qs:\n    if q(x) > 1: break",
+        "while qs:\n    y = q(x)",
+    ],
+)
+def test_other_loops_need_each_pass(text: str):
+    assert not calls_each(Source(ast.parse(text)), 2)
