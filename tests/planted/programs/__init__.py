@@ -46,6 +46,8 @@ PLANTED = {
     "shuffled_memory": Plant("memory shuffled for each batch", ("python_replay",), ("--repeats",)),
     "open_critic": Plant("critic is not frozen", ("unfrozen_networks",), ("--freeze",)),
     "double_networks": Plant("double precision", ("double_precision",), ("--single",)),
+    "listed_critics": Plant("small networks of a list", ("network_lists",), ("--at-once",)),
+    "polled_scores": Plant("a queue is polled", ("polling",), ("--wait",)),
     "shifted_frames": Plant("whole-buffer copies", ("whole_copy",), ("--ring",)),
     "one_by_one_policy": Plant("inference one by one", ("single_inference",), ("--batched",)),
     "crowded_threads": Plant("too many threads", ("many_threads",), ("--threads", "1")),
