@@ -23,6 +23,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     row = next(iter(late or steps), None)
     if row is None or not process_verdicts.is_slower(row):
         return
+    if not late and not process_verdicts.is_slower(_on_cpu(trace, row)):
+        return
     together = bool(late) or roles.meets(roles.family_of(trace, row["family"]))
     if not (together or roles.starving(trace, row["family"])):
         return
@@ -40,6 +42,20 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         operation=row["operation"],
         **lines.place_of(lines.operation_lines(trace, **asked)),
     )
+
+
+def _on_cpu(trace: Trace, row: Row) -> Row:
+    """The same without the time in which the processes lacked a CPU, which a sentence tells: another
+    program, or chance, decides who gets one."""
+    asked = {"process_id": row["process_id"], "family": row["family"]}
+    (part,) = statement.run(trace, "findings/peer_cpu", **asked).to_dicts()
+    if part["own"] is None or part["typical"] is None:
+        return row
+    means = {
+        "mean_ns": row["mean_ns"] * part["own"],
+        "typical_ns": row["typical_ns"] * part["typical"],
+    }
+    return {**row, **means}
 
 
 def _late(trace: Trace, steps: Sequence[Row]) -> list[Row]:

@@ -135,9 +135,10 @@ def families(
     monkeypatch.setattr(roles, "role_loops", lambda _: loops)
 
 
-def slow(monkeypatch: pytest.MonkeyPatch, *before: dict[str, Any]) -> Relations:
+def slow(monkeypatch: pytest.MonkeyPatch, *before: dict[str, Any], running_s: int = 0) -> Relations:
     """100 steps of 80 ms in process 0, and of 20 ms in the other one. `before`: what differs in
-    other rows of `peer_step`."""
+    other rows of `peer_step`. `running_s`: for how long of 8 s process 0 had a CPU, if the kernel
+    says."""
     step = {
         "family": "actor",
         "processes": 2,
@@ -153,7 +154,13 @@ def slow(monkeypatch: pytest.MonkeyPatch, *before: dict[str, Any]) -> Relations:
     }
     steps = table(*({**step, **each} for each in before), step)
     monkeypatch.setattr(roles, "peer_steps", lambda _: steps)
+    ran = {0: running_s, 1: 8} if running_s else {}
     return trace(
+        process=[process(place, 0, LOOP_NS, name=f"actor {place}") for place in (0, 1)],
+        thread=[
+            {"process_id": place, "running_ns": each * SECOND, "runnable_ns": (8 - each) * SECOND}
+            for place, each in ran.items()
+        ],
         operation=[{"operation_id": 0, "path": "update", "source": "automatic"}],
         operation_instance=[
             {"process_id": 0, "operation_id": 0, "duration_ns": each}
@@ -172,6 +179,12 @@ def test_a_process_that_is_slower_than_others_of_its_kind(monkeypatch, role, par
     half = finding.price.saving_ns - finding.price.low_ns
     assert half == pytest.approx(100 * 1.96 * 10 * MS * math.sqrt(100 / 99) / 10 / part, rel=1e-3)
     assert (finding.file, finding.line) == (FILE, 38)
+
+
+@pytest.mark.parametrize(("running_s", "is_slow"), [(3, True), (2, False)])
+def test_a_process_that_only_lacks_a_cpu_is_not_slower(monkeypatch, running_s, is_slow):
+    families(monkeypatch)
+    assert bool(found("slow_peer", slow(monkeypatch, running_s=running_s))) is is_slow
 
 
 @pytest.mark.parametrize(("waited_ns", "names"), [(SECOND, ["actor 0"]), (SECOND // 100, [])])
