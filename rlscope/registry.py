@@ -149,6 +149,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "whole_copy": "rlscope.analysis.findings.whole_copy:RULE",
         "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",
         "network_lists": "rlscope.analysis.findings.network_lists:RULE",
+        "endless_generation": "rlscope.analysis.findings.endless_generation:RULE",
         "environment_makes": "rlscope.analysis.findings.environment_makes:RULE",
         "polling": "rlscope.analysis.findings.polling:RULE",
         "late_worker": "rlscope.analysis.findings.late_worker:RULE",

@@ -45,8 +45,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _on_cpu(trace: Trace, row: Row) -> Row:
-    """The same without the time in which the processes lacked a CPU, which a sentence tells: another
-    program, or chance, decides who gets one."""
+    """The same without the time in which the processes lacked a CPU, which a sentence tells:
+    another program, or chance, decides who gets one."""
     asked = {"process_id": row["process_id"], "family": row["family"]}
     (part,) = statement.run(trace, "findings/peer_cpu", **asked).to_dicts()
     if part["own"] is None or part["typical"] is None:

@@ -50,3 +50,39 @@ def test_a_loop_that_trains_is_none():
 
 def test_a_model_whose_arithmetic_takes_the_time_is_none():
     assert found_by("small_generations", generating(each_ns=60_000)) == []
+
+
+ENDLESS = """
+def write(net, text):
+    ended = text == EOS
+    for _ in range(32):
+        text = net(text)
+        ended |= text == EOS
+""".lstrip()
+
+
+def writing(text: str):
+    """4 s of it, in line 4."""
+    return loop_rows(Time("generation", "framework", 4 * SECOND, 4, (MODULE,)), text=text)
+
+
+@pytest.mark.parametrize("token", ["EOS", "tokenizer.eos_token_id", "self.stop_tokens"])
+def test_texts_that_are_written_on_after_their_end_are_worth_a_look(token: str):
+    (finding,) = found_by("endless_generation", writing(ENDLESS.replace("EOS", token)))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 4, "generation")
+    assert finding.price is not None
+    assert (finding.price.low_ns, finding.price.high_ns) == (0, pytest.approx(0.8 * 4 * SECOND))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENDLESS + "        if ended.all(): break\n",
+        ENDLESS.replace("EOS", "PAD"),  # a text has no end
+        ENDLESS.replace("EOS", "end"),
+        ENDLESS.replace("for _ in range(32)", "while not ended.all()"),
+        ENDLESS.replace("for _ in range(32)", "if text"),
+    ],
+)
+def test_other_loops_that_write_texts_are_none(text: str):
+    assert found_by("endless_generation", writing(text)) == []
