@@ -28,8 +28,9 @@ _BACKWARDS = (
     r".*/torch/_tensor\.py:Tensor\.backward",
     r".*/torch/autograd/__init__\.py:backward",
 )
+_OPTIMIZERS = (r".*/torch/optim/.*:.*",)
 # What changes the weights of a network.
-_TRAINING = (*_BACKWARDS, r".*/torch/autograd/__init__\.py:grad", r".*/torch/optim/.*:.*")
+_TRAINING = (*_BACKWARDS, r".*/torch/autograd/__init__\.py:grad", *_OPTIMIZERS)
 
 
 def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
@@ -43,6 +44,11 @@ def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
 def backward_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
     """The same of lines that lead to backwards."""
     return rows_of_calls(trace, _STATEMENT, **asked(trace, loop, _BACKWARDS))
+
+
+def optimizer_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
+    """The same of lines that lead to optimizers."""
+    return rows_of_calls(trace, _STATEMENT, **asked(trace, loop, _OPTIMIZERS))
 
 
 def time_with_backward(trace: Trace, rows: Sequence[Row]) -> Price:
@@ -60,12 +66,15 @@ def has_backward(trace: Trace, row: Row) -> bool:
     return row["operation"].rpartition("/")[2] not in _WITHOUT_BACKWARD
 
 
-def whole_ns(trace: Trace, loop: Loop, row: Row) -> float:
-    """Time of a line, with what else it computes beside what leads to the network."""
+def whole_ns(trace: Trace, loop: Loop, row: Row, lines: Container[int] = ()) -> float:
+    """Time of a line, with what else it computes beside what leads to the network; or of `lines`
+    of its file, in the same operation."""
     asked_of = {"process_id": loop.process_id, "file": row["file"]}
-    of_file = statement.run(trace, "findings/line_operation", **asked_of).to_dicts()
-    place = row["line"], row["operation"]
-    all_ns = sum(each["total_ns"] for each in of_file if (each["line"], each["operation"]) == place)
+    all_ns = sum(
+        each["total_ns"]
+        for each in statement.run(trace, "findings/line_operation", **asked_of).to_dicts()
+        if each["operation"] == row["operation"] and each["line"] in (lines or (row["line"],))
+    )
     return max(float(all_ns), float(row["total_ns"]))
 
 

@@ -33,7 +33,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title="learning asks small networks one after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence="The loop around the line goes through networks, and no pass needs what an "
-        "earlier one made. The time has their backward.",
+        "earlier one made. The time has their backward and their update.",
         evidence_sql=training_lines.shown(trace, loop),
         fix="Keep the weights of all in one tensor for each layer, and ask all at once: "
         "torch.baddbmm, or torch.func.stack_module_state and vmap.",
@@ -52,19 +52,33 @@ def _direct(rows: Sequence[Row]) -> list[Row]:
 
 
 def _time(trace: Trace, loop: Loop, rows: Sequence[Row], forwards: Sequence[Row]) -> Price:
-    """Of the lines, and of their part of the backwards."""
+    """Of the loops, and of their part of the backwards and updates."""
     time = Price(0, 0, 0)
-    for row in rows:
-        whole = training_lines.whole_ns(trace, loop, row) / row["total_ns"]
-        time = time.plus(time_of([row]).times(whole))
+    for passes, some in _by_loop(trace, rows).items():
+        whole_ns = training_lines.whole_ns(trace, loop, some[0], range(passes[1], passes[2] + 1))
+        price = time_of(some)
+        time = time.plus(price.times(max(whole_ns / price.saving_ns, 1)))
     learned_ns, all_ns = (
         sum(row["total_ns"] for row in some if training_lines.has_backward(trace, row))
         for some in (rows, forwards)
     )
-    backwards = _direct(training_lines.backward_lines(trace, loop))
-    if learned_ns and backwards:
-        time = time.plus(time_of(backwards).times(learned_ns / all_ns))
+    trained = [
+        *training_lines.backward_lines(trace, loop),
+        *training_lines.optimizer_lines(trace, loop),
+    ]
+    if learned_ns and trained:
+        time = time.plus(time_of(_direct(trained)).times(learned_ns / all_ns))
     return time
+
+
+def _by_loop(trace: Trace, rows: Sequence[Row]) -> dict[tuple[str, int, int, str], list[Row]]:
+    """Rows by the loop around them: file, first and last line, operation."""
+    found: dict[tuple[str, int, int, str], list[Row]] = {}
+    for row in rows:
+        file, line = row["file"], row["line"]
+        first, last = source_of(trace, file).loop_at(line) or (line, line)
+        found.setdefault((file, first, last, row["operation"]), []).append(row)
+    return found
 
 
 RULE = Rule(_find)

@@ -14,32 +14,34 @@ from rlscope.analysis.source_code import Source
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
 BACKWARD = ("/lib/torch/_tensor.py", "Tensor.backward")
+UPDATE = ("/lib/torch/optim/optimizer.py", "Optimizer.profile_hook_step.<locals>.wrapper")
 LINEAR = "torch._C._nn:linear"
 TEXT = """
 for critic in critics:
     loss = loss + square(critic(x) - y)
-loss.backward()
+loss.backward(); optimizer.step()
 score = actor(x)
 with torch.no_grad(): values = [net(x) for net in targets]
 """.lstrip()
 
 
 def asking(text: str = TEXT, each_ns: int = 20_000, lines: tuple[int, ...] = (2,)) -> Relations:
-    """2 s in networks of a list, which took part of the 3 s in line 2; 1 s in another network; and
-    4 s of backwards."""
+    """2 s in networks of a list, which took part of the 3 s in their loop; 1 s in another network;
+    3 s of backwards, and 1 s of updates."""
     networks = [Time("backprop", "framework", 2 * SECOND, each, (MODULE,)) for each in lines]
     return loop_rows(
         *networks,
         Time("backprop", "python", SECOND, 2),
         Time("backprop", "framework", SECOND, 4, (MODULE,)),
-        Time("backprop", "framework", 4 * SECOND, 3, (BACKWARD,)),
+        Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
+        Time("backprop", "framework", SECOND, 3, (UPDATE,)),
         text=text,
         native_call=[calls("backprop", LINEAR, 1000, 1000 * each_ns)],
         entries={"backprop": 20},
     )
 
 
-def test_networks_of_a_list_have_their_part_of_the_backwards():
+def test_networks_of_a_list_have_their_part_of_backwards_and_updates():
     (finding,) = found_by("network_lists", asking())
     assert (finding.file, finding.line, finding.operation) == (FILE, 2, "backprop")
     assert finding.price is not None
