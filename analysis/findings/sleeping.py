@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/kind_wait"
 _SLEEPS = frozenset(("sleep", "wait", "tick"))
+# They come back at once, if the machine lets them.
+_AT_ONCE = frozenset("empty get_nowait put_nowait recv_nowait".split())
 _FIXES = {
     False: "Do not sleep in training: keep the pace only where somebody looks on, or a robot needs "
     "it.",
@@ -33,6 +35,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.are_readings_enough(row["count"]):
             continue
         place = _place(trace, loop, row)
+        if place is None or _takes_no_time(trace, place):
+            continue
         looks = _looks_again(trace, loop, place, row["operation"])
         yield Finding(
             title=f"the loop sleeps for {share(row['wait_ns'], loop.loop_ns)} of its time",
@@ -44,7 +48,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="No effect where the loop must wait as long for something else.",
             price=_price(trace, loop, row, looks=looks),
             operation=row["operation"],
-            **lines.place_of([place] if place else []),
+            **lines.place_of([place]),
         )
 
 
@@ -59,9 +63,16 @@ def _place(trace: Trace, loop: Loop, row: Row) -> dict[str, Any] | None:
     return next(sleeping, waiting[0] if waiting else None)
 
 
-def _looks_again(trace: Trace, loop: Loop, place: Row | None, operation: str) -> bool:
+def _takes_no_time(trace: Trace, place: Row) -> bool:
+    """Whether the line only looks once whether something is there."""
+    source = source_of(trace, place["file"])
+    asks = source.calls_any(place["line"], _AT_ONCE)
+    return asks and not source.calls_any(place["line"], _SLEEPS)
+
+
+def _looks_again(trace: Trace, loop: Loop, place: Row, operation: str) -> bool:
     """Whether the line stands in a `while` that does nothing else of the training."""
-    if place is None or not source_of(trace, place["file"]).is_in_while(place["line"]):
+    if not source_of(trace, place["file"]).is_in_while(place["line"]):
         return False
     asked = {"file": place["file"], "line": place["line"], "operation": operation}
     return own_loop(trace, loop, **asked) is not None

@@ -57,6 +57,15 @@ def test_the_line_that_sleeps_is_named_and_not_the_one_that_waits_longest():
     assert saving(sleeps(Time("(none)", "wait", 4 * SECOND, 2))) == 3 * SECOND
 
 
+@pytest.mark.parametrize("line", ["rows.get_nowait()", "if rows.empty(): learn()"])
+def test_a_line_that_looks_once_does_not_sleep(line):
+    assert found(sleeping.RULE, sleeps(text=PACED.replace("time.sleep(left)", line))) == []
+
+
+def test_a_sleep_of_no_known_line_is_none():
+    assert found(sleeping.RULE, sleeps(more={"source_line": []})) == []
+
+
 def test_between_looks_something_else_may_take_as_long():
     assert saving(sleeps(text=LOOKS)) == 1.5 * SECOND
 

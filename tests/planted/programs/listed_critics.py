@@ -1,6 +1,7 @@
 """Ten small critics in a list, asked one after the other; or with their weights in one tensor."""
 
 import argparse
+from itertools import pairwise
 
 import gymnasium as gym
 import numpy as np
@@ -17,7 +18,7 @@ CRITICS, SIZES = 10, (4, 32, 32, 2)
 
 
 def critic():
-    layers = [(nn.Linear(a, b), nn.ReLU()) for a, b in zip(SIZES[:-1], SIZES[1:], strict=True)]
+    layers = [(nn.Linear(a, b), nn.ReLU()) for a, b in pairwise(SIZES)]
     return nn.Sequential(*[each for pair in layers for each in pair][:-1])
 
 
