@@ -25,6 +25,7 @@ from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.prices import Price
+from rlscope.analysis.worker_loop import WorkerLoop, worker_loop
 from rlscope.rundir import experiments_file
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Advice:
     failures: Sequence[Failure]
     experiments: Sequence[Measured] = ()
     """What was measured for prices."""
+    inside: WorkerLoop | None = None
+    """Of the environment workers that the loop waits for."""
 
 
 _advice: WeakKeyDictionary[Trace, Advice] = WeakKeyDictionary()
@@ -151,19 +154,27 @@ def _asked(trace: Trace, run: Run | None = None) -> Advice:
         return Advice(None, (), ())
     rows: list[Row] = []
     failures: list[Failure] = []
+    inside = worker_loop(trace, loop)
     for name in registry.names(registry.FINDINGS):
-        found = _found_by(name, trace, loop, run)
+        found = _found_by(name, trace, loop, inside, run)
         if isinstance(found, Failure):
             failures.append(found)
         else:
             rows += found
-    return Advice(loop, _ranked(rows), failures)
+    return Advice(loop, _ranked(rows), failures, inside=inside)
 
 
-def _found_by(name: str, trace: Trace, loop: Loop, run: Run | None) -> list[Row] | Failure:
-    """What one rule found: all of it, or why nothing."""
+def _found_by(
+    name: str, trace: Trace, loop: Loop, inside: WorkerLoop | None, run: Run | None
+) -> list[Row] | Failure:
+    """What one rule found in the loop, and at lines of the workers it waits for: all of it, or why
+    nothing."""
     try:
-        found = [*registry.load(registry.FINDINGS, name).find(trace, loop)]
+        rule = registry.load(registry.FINDINGS, name)
+        found = [*rule.find(trace, loop)]
+        if inside is not None and rule.of_lines:
+            of_worker = rule.find(trace, inside.loop)
+            found += [inside.seen_outside(each) for each in of_worker if each.price is not None]
         return [row for each in found for row in _rows(name, each, loop, run)]
     # A rule may be anybody's, and none may cost the reader the report.
     except Exception as error:

@@ -18,6 +18,8 @@ _SLOWER = 0.25
 _NOTABLE_WAITED = 0.1
 # Share of a training loop that a process waits in collectives.
 _NOTABLE_COLLECTIVE = 0.05
+# Part of a training loop in which the environment workers step that it waits for.
+_NOTABLE_STEPS = 0.1
 # Part of their operations that two training loops have in common, if they are of one kind.
 _ALIKE = 0.5
 
@@ -100,6 +102,11 @@ def is_slower(step: Row) -> bool:
     from the row of `peer_step` with the operation that costs it most."""
     notable = step["slower_ns"] > _NOTABLE_LATE * step["loop_ns"]
     return bool(notable and step["mean_ns"] > (1 + _SLOWER) * step["typical_ns"])
+
+
+def are_steps_notable(stepped_ns: float, loop_ns: int) -> bool:
+    """Whether what environment workers do can be worth something to the loop that waits."""
+    return stepped_ns >= _NOTABLE_STEPS * loop_ns
 
 
 def is_collective_notable(met: Row) -> bool:

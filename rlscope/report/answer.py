@@ -9,17 +9,18 @@ Built from rows of relation `finding`, which have every number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, own_loops, verdicts
-from rlscope.analysis.advice import Failure
+from rlscope.analysis.advice import Advice, Failure
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
 from rlscope.analysis.operations import BETWEEN
+from rlscope.analysis.worker_loop import WorkerLoop
 from rlscope.relations.groups import SIMULATION, group_of
 from rlscope.report import headline, limits, source_names, units
 
@@ -94,7 +95,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     found = advice.advice(trace)
     sound = headline.is_sound(trace)
     if found.loop is None or not sound:
-        said = _unmended(trace, None, ()).strip() if sound else ""
+        said = _unmended(trace, found, ()).strip() if sound else ""
         return Answer(said, False, (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
@@ -104,7 +105,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     return Answer(
         sentence=_leading(trace, found.loop, first, names) + _beside(trace, found.loop, first, rows)
         if first is not None and is_first
-        else _nothing(trace, found.loop, first, rows),
+        else _nothing(trace, found, first, rows),
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
         rest=" ".join(filter(None, [_overlap(shown), _rest(trace, found.loop, shown, rows)])),
@@ -173,10 +174,10 @@ def _unknown_cause(
     return f"{said} {units.plural(len(callers), 'line')} lead there: {', '.join(parts)}."
 
 
-def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) -> str:
+def _nothing(trace: Trace, asked: Advice, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
-    unmended = _unmended(trace, loop, rows)
-    if not verdicts.are_iterations_enough(loop.iterations):
+    loop, unmended = asked.loop, _unmended(trace, asked, rows)
+    if loop is None or not verdicts.are_iterations_enough(loop.iterations):
         return unmended.strip()
     own, others = _names(trace, loop)
     whose = f"the loop of {own}" if others else "the loop"
@@ -191,17 +192,32 @@ def _nothing(trace: Trace, loop: Loop, best: Row | None, rows: Sequence[Row]) ->
     return said + unmended
 
 
-def _unmended(trace: Trace, loop: Loop | None, findings: Sequence[Row]) -> str:
+def _unmended(trace: Trace, asked: Advice, findings: Sequence[Row]) -> str:
     """The hottest line of the program's own, if it takes much of the loops, and no finding is of
-    it."""
+    it. Where it waits for environment workers, that of theirs, too."""
     found = {(row["file"], row["line"]) for row in findings}
     for row in lines.hot_lines(trace, lines=1).to_dicts():
         if (row["file"], row["line"]) in found:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
             operation = lines.operation_of_hottest_line(trace)
-            return _unknown_cause(trace, loop, row, operation, row["loop_ns"])
+            said = _unknown_cause(trace, asked.loop, row, operation, row["loop_ns"])
+            return said + (_of_workers(trace, asked.inside, found) if asked.inside else "")
     return ""
+
+
+def _of_workers(trace: Trace, inside: WorkerLoop, found: Container[tuple[str, int]]) -> str:
+    """The hottest line of environment workers, if it takes much of their work, and no finding is of
+    it."""
+    row = inside.hottest_line(trace)
+    if row is None or (row["file"], row["line"]) in found:
+        return ""
+    if not finding_verdicts.is_line_unmended(row["own_low_ns"], inside.loop.loop_ns):
+        return ""
+    place = _place(row, source_names.short([row["file"]]))
+    workers = units.plural(inside.workers, "environment worker")
+    share = units.share(row["own_ns"], inside.loop.loop_ns)
+    return f" In the {workers}, one line takes {share} of their work ({place})."
 
 
 def _spends(trace: Trace, loop: Loop) -> str:

@@ -163,9 +163,9 @@ def _mostly(targets: Iterable[dict[str, Any]]) -> str:
 
 def target(row: Mapping[str, Any]) -> str:
     """A row of `waited_for`: "3 environment workers", "actor 0 and actor 1", "the GIL". With a row
-    of `waited_beside`: "another thread, while one waits for 3 environment workers"."""
+    of `waited_beside`: "3 environment workers, by way of another thread"."""
     if row.get("beside"):
-        return f"{_KINDS['thread']}, while one waits for {target(row['beside'] | {'kind': None})}"
+        return f"{target(row['beside'] | {'kind': None})}, by way of {_KINDS['thread']}"
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
     name, last = units.visible(row["name"]), units.visible(row["last_name"])

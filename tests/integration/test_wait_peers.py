@@ -315,8 +315,8 @@ def test_a_thread_that_waits_for_a_pool_explains_the_waits_for_it(
     loop = beside["loop"]
     assert (loop["name"], loop["last_name"]) == ("pool worker 0", "pool worker 1")
     assert loop["self_ns"] >= 10 * 20_000_000
-    _, _, waiting = sentence.partition("mostly for another thread, ")
-    assert waiting == "while one waits for pool worker 0 and pool worker 1."
+    _, _, waiting = sentence.partition("mostly for ")
+    assert waiting == "pool worker 0 and pool worker 1, by way of another thread."
 
 
 def test_a_learner_that_starves_is_first_and_its_slow_actor_is_named(

@@ -9,7 +9,7 @@ from functools import partial
 from html.parser import HTMLParser
 
 import pytest
-from support.files.finding_rows import finding, install, seconds, trace
+from support.files.finding_rows import finding, install, seconds, served, steps, trace
 from support.files.relation_rows import SECOND, Relations, process, share
 
 from rlscope.report import advice_renderers, answer
@@ -92,6 +92,27 @@ def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, advised, 
     rows = trace(iterations=20, source_line=[{**line, **state, **times}])
     named = " One line takes 40.0 % (ppo.py:7), and no rule knows how to mend it."
     assert answer.read(rows).sentence.endswith(named) == is_named
+
+
+@pytest.mark.parametrize(("own_s", "is_named"), [(2, True), (0.5, False)])
+def test_a_line_of_workers_is_named_beside_the_one_that_waits_for_them(
+    rules, monkeypatch, own_s, is_named
+):
+    rules(one=[])
+    steps(monkeypatch, {"stepped_ns": 2 * SECOND}, {"stepped_ns": SECOND})
+    common = {"stage": "loop", "file": FILE, "is_own": True, "operation": "simulation"}
+    rows = served(
+        source_line=[
+            {**common, "process_id": place, "line": number, "layer": layer}
+            | dict.fromkeys(("own_ns", "own_low_ns", "own_high_ns", "total_ns"), int(ns))
+            for place, number, layer, ns in (
+                (0, 7, "wait", 8 * SECOND),
+                (1, 40, "python", own_s * SECOND),
+            )
+        ]
+    )
+    named = " In the 2 environment workers, one line takes 50.0 % of their work (ppo.py:40)."
+    assert answer.read(rows).sentence.endswith(named) is is_named
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from support.files.finding_rows import FILE, LOOP_NS, line, trace
+from support.files.finding_rows import FILE, LOOP_NS, line, steps, trace
 from support.files.loop_rows import found_by as found
 from support.files.relation_rows import SECOND, Relations, process, share
 
@@ -17,34 +17,6 @@ MS = 1_000_000
 
 
 # ---- workers -----------------------------------------------------------------------------------
-
-
-def steps(monkeypatch: pytest.MonkeyPatch, *workers: dict[str, Any]) -> None:
-    """Puts rows in the place of those of `worker_steps`."""
-    common = {
-        "process_id": 0,
-        "operation": "simulation",
-        "instances": 100,
-        "steps": 100,
-        "own_steps": 100,
-        "operation_ns": 4 * SECOND,
-        "whole_ns": 8 * SECOND,
-        "workers": len(workers),
-        "cores": 4,
-        "last": 10,
-        "tail_ns": 0,
-        "excess_ns": 0,
-        "late_ns": 0,
-        "typical_ns": 5 * MS,
-        "all_stepped_ns": sum(each["stepped_ns"] for each in workers),
-    }
-    rows = [
-        {**common, "worker_id": place, "worker": f"env worker {place}", **each}
-        for place, each in enumerate(workers, 1)
-    ]
-    table = Table({name: [row[name] for row in rows] for name in rows[0]}, name="worker_step")
-    monkeypatch.setattr(waits, "worker_steps", lambda _: table)
-    monkeypatch.setattr(waits, "served_processes", lambda _: {0})
 
 
 def vector(**rows: Any) -> Relations:

@@ -257,7 +257,7 @@ def test_its_hottest_lines_are_named_if_they_are_surely_hot() -> None:
     assert ":8)" not in said
 
 
-@pytest.mark.parametrize(("beside_ns", "said"), [(40, ""), (41, ", while one waits for p1")])
+@pytest.mark.parametrize(("beside_ns", "said"), [(40, ""), (41, "p1, by way of ")])
 def test_a_thread_that_waits_for_a_process_explains_most_of_a_wait_for_a_thread(
     beside_ns: int, said: str
 ) -> None:
@@ -276,7 +276,7 @@ def test_a_thread_that_waits_for_a_process_explains_most_of_a_wait_for_a_thread(
             | {"duration_ns": beside_ns, "self_ns": beside_ns, "peer_process_id": 1},
         ],
     )
-    assert read(trace).sentence.endswith(f"mostly for another thread{said}.")
+    assert read(trace).sentence.endswith(f"mostly for {said}another thread.")
 
 
 def test_a_warning_about_it_names_them_too() -> None:

@@ -8,12 +8,31 @@ from typing import Any
 import pytest
 
 from rlscope import registry
+from rlscope.analysis import waits
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
+from rlscope.table import Table
 from support.files.relation_rows import SECOND, Relations, process, share
 
 LOOP_NS = 10 * SECOND
 FILE = "/home/me/train.py"
+
+
+def served(*, working: str = "python", **rows: Any) -> Relations:
+    """The loop waits for 8 s in simulation, while a worker works for 4 s, and waits for another."""
+    return trace(
+        process=[
+            process(0, 0, 2 * LOOP_NS),
+            process(1, 0, 2 * LOOP_NS, role="environment worker"),
+        ],
+        breakdown=[
+            share(0, "simulation", "wait", 8 * SECOND),
+            share(0, "update", "python", 2 * SECOND),
+            share(1, "simulation", working, 4 * SECOND),
+            share(1, "(none)", "wait", SECOND),
+        ],
+        **rows,
+    )
 
 
 def line(number: int, own_ns: int, **more: Any) -> dict[str, Any]:
@@ -86,6 +105,35 @@ def _in_windows(rows: dict[str, Any]) -> dict[str, Any]:
             for place in range(len(seen))
         ],
     }  # fmt: skip
+
+
+def steps(monkeypatch: pytest.MonkeyPatch, *workers: dict[str, Any]) -> None:
+    """Puts rows in the place of those of `worker_steps`."""
+    common = {
+        "process_id": 0,
+        "operation": "simulation",
+        "instances": 100,
+        "steps": 100,
+        "own_steps": 100,
+        "operation_ns": 4 * SECOND,
+        "any_ns": 3 * SECOND,
+        "whole_ns": 8 * SECOND,
+        "workers": len(workers),
+        "cores": 4,
+        "last": 10,
+        "tail_ns": 0,
+        "excess_ns": 0,
+        "late_ns": 0,
+        "typical_ns": SECOND // 200,
+        "all_stepped_ns": sum(each["stepped_ns"] for each in workers),
+    }
+    rows = [
+        {**common, "worker_id": place, "worker": f"env worker {place}", **each}
+        for place, each in enumerate(workers, 1)
+    ]
+    table = Table({name: [row[name] for row in rows] for name in rows[0]}, name="worker_step")
+    monkeypatch.setattr(waits, "worker_steps", lambda _: table)
+    monkeypatch.setattr(waits, "served_processes", lambda _: {0})
 
 
 def seconds(saving: float, low: float, high: float) -> Price:

@@ -1,0 +1,59 @@
+"""Advice on what environment workers do, priced by what the training loop waits less for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.files.finding_rows import finding, served, steps, trace
+from support.files.relation_rows import SECOND, Relations
+
+from rlscope import registry
+from rlscope.analysis import advice
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+
+
+def ask(monkeypatch: pytest.MonkeyPatch, rows: Relations, *, of_lines: bool = True) -> list[Any]:
+    """What a rule finds that speaks of process 1 only: a second, and something paid once."""
+
+    def find(_: Any, loop: Loop) -> Iterator[Finding]:
+        if loop.process_id == 1:
+            price = Price(SECOND, SECOND / 2, 2 * SECOND)
+            share_of_loop = SECOND / loop.loop_ns
+            yield finding(price, title=f"it takes {share_of_loop:.0%} of the loop", line=7)
+            yield finding(once_ns=9 * SECOND)
+
+    monkeypatch.setattr(registry, "names", lambda _: ["one"])
+    monkeypatch.setattr(registry, "load", lambda *_: Rule(find, of_lines=of_lines))
+    return [*advice.advice(rows).findings]
+
+
+def test_what_a_worker_does_is_worth_what_the_loop_waits_less(monkeypatch):
+    steps(monkeypatch, {"stepped_ns": 2 * SECOND}, {"stepped_ns": SECOND})
+    (row,) = ask(monkeypatch, served())
+    assert row["title"] == "in 2 environment workers, it takes 25% of their work"
+    assert row["line"] == 7
+    part = 3 * 8 / 4 / 4  # steps take 3 of 4 s that were looked at, of 8 s; the worker has 4 s
+    prices = row["saving_low_ns"], row["saving_ns"], row["saving_high_ns"]
+    expected = 0.7 * part * SECOND / 2, part * SECOND, 1.1 * part * 2 * SECOND
+    assert prices == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("of_lines", "any_ns", "working"),
+    [
+        (False, 3 * SECOND, "python"),
+        (True, SECOND // 3, "python"),  # it waits for messages
+        (True, 3 * SECOND, "wait"),
+    ],
+)
+def test_nothing_is_said_of_other_rules_and_workers(monkeypatch, of_lines, any_ns, working):
+    steps(monkeypatch, {"stepped_ns": SECOND // 4, "any_ns": any_ns})
+    assert ask(monkeypatch, served(working=working), of_lines=of_lines) == []
+
+
+def test_a_loop_without_workers_is_looked_at_alone(monkeypatch):
+    assert ask(monkeypatch, trace()) == []
