@@ -123,11 +123,11 @@ test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in
 	    tests/integration/test_layers_simulators.py $(LIBRARIES) -k 'gym and not gymnasium'
 
 test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow, JAX and Numba, in a venv of their own
-	RLSCOPE_TEST_REQUIRE=tensorflow,jax,numba $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
+	RLSCOPE_TEST_REQUIRE=tensorflow,jax,numba,sklearn $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py tests/integration/test_layers_names.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_compilers.py \
 	    tests/integration/test_automatic_results.py \
-	    tests/integration/test_automatic_keras.py \
+	    tests/integration/test_automatic_keras.py tests/integration/test_automatic_scikit_learn.py \
 	    tests/integration/test_automatic_stopwatch.py tests/integration/test_import_jax.py \
 	    tests/integration/test_first_sentences_frameworks.py \
 	    tests/integration/test_workloads_frameworks.py tests/integration/test_workloads_equal.py \

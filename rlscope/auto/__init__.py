@@ -123,6 +123,7 @@ ROWS = {
     "keras.src.backend.torch.trainer": "rlscope.auto.keras:watch_trainer",
     "keras.src.engine.training": "rlscope.auto.keras:watch_trainer",
     "tf_keras.src.engine.training": "rlscope.auto.keras:watch_trainer",
+    "sklearn.base": "rlscope.auto.scikit_learn:watch",
     "keras.src.ops.core": "rlscope.auto.conversions:watch",
     "keras.src.ops.numpy": "rlscope.auto.conversions:watch",
     "tensorflow.python.framework.tensor_conversion": "rlscope.auto.conversions:watch",
