@@ -44,6 +44,7 @@ def _alone(traced: TracedPython, script: Path) -> subprocess.CompletedProcess[st
 def _ending(directory: str) -> dict[str, Any]:
     with rls.load(directory) as trace:
         (row,) = run_facts.ending(trace).to_dicts()
+    assert row.pop("framework") is False
     return row
 
 
