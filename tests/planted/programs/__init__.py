@@ -47,6 +47,7 @@ PLANTED = {
     "open_critic": Plant("critic is not frozen", ("unfrozen_networks",), ("--freeze",)),
     "double_networks": Plant("double precision", ("double_precision",), ("--single",)),
     "listed_critics": Plant("small networks of a list", ("network_lists",), ("--at-once",)),
+    "copying_workers": Plant("copies in environment workers", ("object_copies",), ("--cell",)),
     "polled_scores": Plant("a queue is polled", ("polling",), ("--wait",)),
     "shifted_frames": Plant("whole-buffer copies", ("whole_copy",), ("--ring",)),
     "one_by_one_policy": Plant("inference one by one", ("single_inference",), ("--batched",)),
