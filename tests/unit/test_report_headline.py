@@ -375,7 +375,7 @@ def _failed(*operations: str, code: int = 1, note: str = "", **run: str) -> Rela
     return Relations(
         run=[{"start_ns": 0, "end_ns": 10, **run}],
         process=[process(0, 0, 10, role="main", exit=code), process(1, 0, 10, exit=7)],
-        breakdown=[share(0, name, "python", 10) for name in operations],
+        breakdown=[share(0, name, "framework", 10) for name in operations],
         metadata=[{"process_id": 0, "key": "rlscope.failure", "value": note}] if note else [],
     )
 
