@@ -11,9 +11,9 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--cell", action="store_true")
-parser.add_argument("--updates", type=int, default=40)
+parser.add_argument("--updates", type=int, default=20)
 options = parser.parse_args()
-SIZE, HORIZON = 24, 32
+SIZE, HORIZON = 40, 32
 
 
 class Fields(gym.Env):
