@@ -27,11 +27,12 @@ class WorkerLoop:
     def seen_outside(self, finding: Finding) -> Finding:
         """A finding in the worker, as the training loop feels it."""
         price = finding.price
-        title = finding.title.replace(" of the loop", " of their work")
+        whose = "its" if self.workers == 1 else "their"
+        title = finding.title.replace(" of the loop", f" of {whose} work")
         return replace(
             finding,
             title=f"in {plural(self.workers, 'environment worker')}, {title}",
-            evidence=f"{finding.evidence} The price is of the training loop, which waits for them.",
+            evidence=f"{finding.evidence} The price is of the training loop, which waits for that.",
             # Work that all do at once hides behind that of the last one, or keeps it from a CPU.
             price=price and price.part(0.7 * self.part, self.part, 1.1 * self.part),
             experiment=None,
@@ -47,25 +48,53 @@ class WorkerLoop:
 
 def worker_loop(trace: Trace, loop: Loop) -> WorkerLoop | None:
     """None: the loop does not wait for environment workers, or hardly."""
+    found = _of_vector(trace, loop) or _of_pool(trace, loop)
+    if found is None or not process_verdicts.are_steps_notable(found.stepped_ns, loop.loop_ns):
+        return None
+    inside = replace(
+        loop,
+        process_id=found.worker_id,
+        loop_ns=found.worked_ns,
+        waited_ns=0,
+        starved_ns=0,
+        iterations=0,
+    )
+    return WorkerLoop(inside, found.workers, found.stepped_ns / found.worked_ns)
+
+
+@dataclass(frozen=True)
+class _Slowest:
+    """The worker that the loop waits for most."""
+
+    worker_id: int
+    workers: int
+    worked_ns: int
+    stepped_ns: float
+    """Time of the loop in which it waits while workers step."""
+
+
+def _of_vector(trace: Trace, loop: Loop) -> _Slowest | None:
+    """Of workers that step while an operation of the loop waits for each of them."""
     longest = None
     for workers in waits.workers_of(trace, loop.process_id).values():
         slowest = workers[0]
         stepped_ns = slowest["any_ns"] * slowest["whole_ns"] / max(slowest["operation_ns"], 1)
         if longest is None or stepped_ns > longest[0]:
             longest = stepped_ns, slowest
-    if longest is None or not process_verdicts.are_steps_notable(longest[0], loop.loop_ns):
+    if longest is None:
         return None
     stepped_ns, slowest = longest
     asked = {"process_id": slowest["worker_id"]}
     (worked,) = statement.run(trace, "worked_loop", **asked).to_dicts()
     if not worked["worked_ns"]:
         return None
-    inside = replace(
-        loop,
-        process_id=slowest["worker_id"],
-        loop_ns=worked["worked_ns"],
-        waited_ns=0,
-        starved_ns=0,
-        iterations=0,
-    )
-    return WorkerLoop(inside, slowest["workers"], stepped_ns / worked["worked_ns"])
+    return _Slowest(slowest["worker_id"], slowest["workers"], worked["worked_ns"], stepped_ns)
+
+
+def _of_pool(trace: Trace, loop: Loop) -> _Slowest | None:
+    """Of a pool, for whose results a thread waits."""
+    rows = statement.run(trace, "pool_worker", process_id=loop.process_id).to_dicts()
+    if not rows:
+        return None
+    slowest = rows[0]
+    return _Slowest(slowest["worker_id"], len(rows), slowest["worked_ns"], loop.waited_ns)

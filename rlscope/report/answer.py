@@ -215,9 +215,11 @@ def _of_workers(trace: Trace, inside: WorkerLoop, found: Container[tuple[str, in
     if not finding_verdicts.is_line_unmended(row["own_low_ns"], inside.loop.loop_ns):
         return ""
     place = _place(row, source_names.short([row["file"]]))
-    workers = units.plural(inside.workers, "environment worker")
+    several = inside.workers > 1
+    workers = f"{inside.workers:,} environment workers" if several else "environment worker"
     share = units.share(row["own_ns"], inside.loop.loop_ns)
-    return f" In the {workers}, one line takes {share} of their work ({place})."
+    whose = "their" if several else "its"
+    return f" In the {workers}, one line takes {share} of {whose} work ({place})."
 
 
 def _spends(trace: Trace, loop: Loop) -> str:

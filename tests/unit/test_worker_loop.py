@@ -55,5 +55,33 @@ def test_nothing_is_said_of_other_rules_and_workers(monkeypatch, of_lines, any_n
     assert ask(monkeypatch, served(working=working), of_lines=of_lines) == []
 
 
+@pytest.mark.parametrize("role", ["environment worker", "actor"])
+def test_a_pool_is_waited_for_by_a_thread(monkeypatch, role):
+    """The loop waits for 8 s for that thread, while a worker works for 4 s. An actor has a loop of
+    its own, which waits less."""
+    times = {"count": 1, "duration_ns": 8 * SECOND, "self_ns": 8 * SECOND}
+    results = {"object": "7", "function": "os.read", "peer_process_id": 1}
+    rows = served(
+        role=role,
+        thread=[{"process_id": 0, "thread_id": each} for each in (0, 9)],
+        breakdown_by_thread=[
+            {"process_id": 0, "thread_id": 0, "operation": "simulation", "duration_ns": 1}
+        ],
+        wait=[
+            {"process_id": 0, "thread_id": 0, "kind": "lock", "operation": "simulation", **times},
+            {"process_id": 0, "thread_id": 9, "kind": "pipe", "operation": "(none)"}
+            | times
+            | results,
+        ],
+    )
+    found = ask(monkeypatch, rows)
+    if role == "actor":
+        assert [row["title"] for row in found][:1] == ["it takes 20% of the loop"]
+        return
+    (row,) = found
+    assert row["title"] == "in 1 environment worker, it takes 25% of its work"
+    assert row["saving_ns"] == pytest.approx(8 / 4 * SECOND)
+
+
 def test_a_loop_without_workers_is_looked_at_alone(monkeypatch):
     assert ask(monkeypatch, trace()) == []

@@ -18,12 +18,12 @@ LOOP_NS = 10 * SECOND
 FILE = "/home/me/train.py"
 
 
-def served(*, working: str = "python", **rows: Any) -> Relations:
+def served(*, working: str = "python", role: str = "environment worker", **rows: Any) -> Relations:
     """The loop waits for 8 s in simulation, while a worker works for 4 s, and waits for another."""
     return trace(
         process=[
             process(0, 0, 2 * LOOP_NS),
-            process(1, 0, 2 * LOOP_NS, role="environment worker"),
+            process(1, 0, 2 * LOOP_NS, role=role),
         ],
         breakdown=[
             share(0, "simulation", "wait", 8 * SECOND),
