@@ -18,6 +18,8 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
+# How much longer than forwards an optimizer takes at least that goes through unused weights.
+_DENSE_UPDATES = 3
 # Length of the loop of which a line of another process takes such a part, to be looked at.
 _NOTABLE_BUSY = 0.05
 # A message that takes as long as a command has a few numbers. A core whose caches are cold takes
@@ -372,6 +374,12 @@ def is_growth_notable(longer_ns: float, half_ns: float) -> bool:
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
     """Whether pickling shows that processes send each other a lot."""
     return pickled_ns >= _PICKLING * loop_ns
+
+
+def are_updates_dense(update_ns: float, forward_ns: float) -> bool:
+    """Whether an optimizer takes so much longer than the forwards that it goes through weights
+    which these do not use. Where all are used, it takes about as long."""
+    return update_ns >= _DENSE_UPDATES * forward_ns
 
 
 def least_busy_ns(loop_ns: int) -> int:

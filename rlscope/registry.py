@@ -149,6 +149,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "whole_copy": "rlscope.analysis.findings.whole_copy:RULE",
         "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",
         "network_lists": "rlscope.analysis.findings.network_lists:RULE",
+        "dense_embeddings": "rlscope.analysis.findings.dense_embeddings:RULE",
         "endless_generation": "rlscope.analysis.findings.endless_generation:RULE",
         "environment_makes": "rlscope.analysis.findings.environment_makes:RULE",
         "polling": "rlscope.analysis.findings.polling:RULE",

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, finding_verdicts, training_lines
+from rlscope.analysis import brief_calls, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.independent_passes import calls_each
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
-from rlscope.analysis.training_lines import Row, time_of
+from rlscope.analysis.training_lines import Row, direct, time_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    forwards = _direct(training_lines.forward_lines(trace, loop))
+    forwards = direct(training_lines.forward_lines(trace, loop))
     rows = [
         row
         for row in forwards
@@ -47,10 +47,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
-def _direct(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if finding_verdicts.is_direct_caller(row["distance"])]
-
-
 def _time(trace: Trace, loop: Loop, rows: Sequence[Row], forwards: Sequence[Row]) -> Price:
     """Of the loops, and of their part of the backwards and updates."""
     time = Price(0, 0, 0)
@@ -67,7 +63,7 @@ def _time(trace: Trace, loop: Loop, rows: Sequence[Row], forwards: Sequence[Row]
         *training_lines.optimizer_lines(trace, loop),
     ]
     if learned_ns and trained:
-        time = time.plus(time_of(_direct(trained)).times(learned_ns / all_ns))
+        time = time.plus(time_of(direct(trained)).times(learned_ns / all_ns))
     return time
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, finding_verdicts, training_lines
+from rlscope.analysis import brief_calls, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.independent_passes import could_be_one_call, gives_one
@@ -24,9 +24,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     stepped = training_lines.lines_to(trace, loop, _CELLS)
     rows = [
         row
-        for row in training_lines.forward_lines(trace, loop)
-        if finding_verdicts.is_direct_caller(row["distance"])
-        and (row["file"], row["line"]) not in stepped
+        for row in training_lines.direct(training_lines.forward_lines(trace, loop))
+        if (row["file"], row["line"]) not in stepped
         and could_be_one_call(source_of(trace, row["file"]), row["line"])
         and _are_calls_small(trace, loop, row)
     ]
