@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.amounts import share
-from rlscope.analysis import finding_verdicts, training_lines
+from rlscope.amounts import duration, share
+from rlscope.analysis import finding_verdicts, statement, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
@@ -29,7 +29,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     forward = time_of(training_lines.direct(training_lines.forward_lines(trace, loop)))
     update = time_of(updates)
-    if not finding_verdicts.are_updates_dense(update.saving_ns, forward.saving_ns):
+    asked = {"process_id": loop.process_id, "operations": learning}
+    (call,) = statement.run(trace, "findings/update_call", **asked).to_dicts()
+    if not finding_verdicts.are_updates_dense(update.saving_ns, forward.saving_ns, call["mean_ns"]):
         return
     backwards = training_lines.direct(training_lines.backward_lines(trace, loop))
     beyond_ns = time_of(backwards).saving_ns - _OF_FORWARD * forward.saving_ns if backwards else 0
@@ -37,7 +39,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     yield Finding(
         title="updates that go through all rows of an embedding take "
         f"{share(won.saving_ns, loop.loop_ns)} of the loop",
-        evidence="The network has an embedding. The optimizer takes "
+        evidence=f"The network has an embedding. One operator of the optimizer takes "
+        f"{duration(call['mean_ns'])}. The optimizer takes "
         f"{share(update.saving_ns, loop.loop_ns)} of the loop, and forwards take "
         f"{share(forward.saving_ns, loop.loop_ns)}.",
         evidence_sql=training_lines.shown(trace, loop),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, Time, found_by, loop_rows
+from support.files.loop_rows import FILE, Time, calls, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
@@ -14,13 +14,17 @@ UPDATE = (OPTIMIZER, "Optimizer.profile_hook_step.<locals>.wrapper")
 ZEROS = (OPTIMIZER, "Optimizer.zero_grad")
 
 
-def learning(*, inside=(MODULE, EMBEDDING), forward_s: float = 1.0):
+def learning(*, inside=(MODULE, EMBEDDING), forward_s: float = 1.0, call_us: int = 100):
     """Forwards, 3 s of backwards, 3 s of updates, and 1 s of zeros."""
     return loop_rows(
         Time("backprop", "framework", int(forward_s * SECOND), 4, inside),
         Time("backprop", "framework", 3 * SECOND, 5, (BACKWARD,)),
         Time("backprop", "framework", 3 * SECOND, 6, (UPDATE,)),
         Time("backprop", "framework", SECOND, 7, (ZEROS,)),
+        native_call=[
+            calls("backprop", "torch:_fused_adam_", 10, 10 * call_us * 1000),
+            calls("backprop", "torch:_foreach_add_", 10, SECOND),
+        ],
     )
 
 
@@ -31,6 +35,6 @@ def test_updates_of_all_rows_are_named_where_the_embedding_is_asked():
     assert finding.price.saving_ns == pytest.approx(0.9 * (3 + 1 + 3 - 2 * 1) * SECOND)
 
 
-@pytest.mark.parametrize("other", [{"inside": (MODULE,)}, {"forward_s": 1.4}])
+@pytest.mark.parametrize("other", [{"inside": (MODULE,)}, {"forward_s": 1.4}, {"call_us": 99}])
 def test_other_networks_and_shorter_updates_are_none(other):
     assert found_by("dense_embeddings", learning(**other)) == []
