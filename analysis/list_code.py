@@ -1,4 +1,4 @@
-"""Which values of a program's text are lists of Python's objects."""
+"""Which values of a program's text are lists of Python's objects, and how long they are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rlscope.analysis.source_code import Source, name_of
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
 _MAKE_LISTS = frozenset(("list", "map", "sorted", "tolist", "zip"))
+_KEEP_LENGTH = frozenset(("ModuleList", "enumerate", "list", "reversed", "tuple", "zip"))
 _DEEPEST = 4  # x = y, y = z, ...
 
 
@@ -25,14 +26,51 @@ def converts_list(source: Source, line: int, functions: Container[str]) -> bool:
     )
 
 
+def passes_of(source: Source, line: int) -> int | None:
+    """How many passes the loop around a line has, if the text says it: range(10), zip(nets, goals)
+    after nets = [Net() for _ in range(10)], (left, right). None: it does not."""
+    loop = source.innermost_loop(line)
+    parts = getattr(loop, "generators", [loop])
+    over = getattr(parts[0], "iter", None)
+    return None if over is None else _length_of(source, over, line, 2 * _DEEPEST)
+
+
+def _length_of(source: Source, value: ast.expr, line: int, deepest: int) -> int | None:
+    if deepest == 0:
+        return None
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return len(value.elts)
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        over = value.generators
+        return _length_of(source, over[0].iter, line, deepest - 1) if len(over) == 1 else None
+    if isinstance(value, ast.Call) and len(value.args) == 1 and name_of(value.func) == "range":
+        return _number(source, value.args[0], line, deepest - 1)
+    if isinstance(value, ast.Call) and value.args and name_of(value.func) in _KEEP_LENGTH:
+        return _length_of(source, value.args[0], line, deepest - 1)
+    made = _made(source, value, line)
+    return None if made is None else _length_of(source, made, made.lineno, deepest - 1)
+
+
+def _number(source: Source, value: ast.expr, line: int, deepest: int) -> int | None:
+    if isinstance(value, ast.Constant) and isinstance(value.value, int):
+        return value.value
+    made = _made(source, value, line)
+    return None if made is None or deepest == 0 else _number(source, made, line, deepest - 1)
+
+
+def _made(source: Source, value: ast.expr, line: int) -> ast.expr | None:
+    """What a variable, or an attribute, was set to."""
+    if not isinstance(value, (ast.Name, ast.Attribute)):
+        return None
+    return _value_of(source, ast.unparse(value), line)
+
+
 def _is_list(source: Source, value: ast.expr, line: int, deepest: int) -> bool:
     if isinstance(value, _DISPLAYS):
         return True
     if isinstance(value, ast.Call):
         return name_of(value.func) in _MAKE_LISTS
-    if not isinstance(value, (ast.Name, ast.Attribute)) or deepest == 0:
-        return False
-    made = _value_of(source, ast.unparse(value), line)
+    made = _made(source, value, line) if deepest else None
     return made is not None and _is_list(source, made, made.lineno, deepest - 1)
 
 
