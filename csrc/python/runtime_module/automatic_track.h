@@ -593,8 +593,7 @@ class Track {
   bool is_unproven_ = false;   // what was converted for the next F began with a W
   bool has_output_ = false;    // an X was, since the last F: what is open goes on as a tail
   bool drawn_ = false;         // what runs as a tail is a batch that was drawn
-  bool is_batch_ = false;      // for certain: a G gave it
-  bool is_set_up_ = false;     // an I was since: nothing chooses an action
+  bool is_batch_ = false;      // for certain no action: a G gave it, or an I was since
   bool has_key_ = false;       // a random key was made for it: all from there on is a K
   bool gives_scores_ = false;  // of the last forward, where a generation was
   bool generated_ = false;     // since the last S and O

@@ -82,7 +82,7 @@ void Track::BeginDraw() {
 bool Track::OpenDraw() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return false;
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return false;
-  prepares_ = is_batch_ = is_set_up_ = false;
+  prepares_ = is_batch_ = false;
   uint32_t resolve = DropUnproven(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing));
   // What was converted is for an F behind the draw, too. A key may have been for the draw.
   const bool keeps = expects_ == Expects::kForward && !has_key_;

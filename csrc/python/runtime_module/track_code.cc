@@ -244,7 +244,7 @@ void Track::BeginImport() {
   if (expects_ == Expects::kChosen || expects_ == Expects::kToken) return;
   if (expects_ == Expects::kName && has_gradients_) return;  // PyTorch's first backward imports
   if (expects_ == Expects::kStep || has_key_ || !Follows() || state_ == kAutoNamed) return;
-  is_set_up_ = drawn_;
+  if (drawn_) is_batch_ = true;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;
   const uint8_t before = state_;

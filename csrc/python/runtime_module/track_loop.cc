@@ -124,7 +124,7 @@ bool Track::BeginSimulation(const PyObject* environment, bool given) {
   if (backward_ != 0 || IsInsideCode()) return false;
   if (fed_) NoteOrder(given);
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
-  const bool draws = drawn_ && !is_batch_ && !is_set_up_ && has_acted_ && IsInLoop();
+  const bool draws = drawn_ && !is_batch_ && has_acted_ && IsInLoop();
   if (__builtin_expect(!has_learned_, 0) && expects_ == Expects::kName) {
     learns_as_acted_ = has_gradients_;
   }
