@@ -122,7 +122,7 @@ test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in
 	RLSCOPE_TEST_REQUIRE=gym,Box2D $(VENV)-gym/bin/python -m pytest -q -n $(JOBS) \
 	    tests/integration/test_layers_simulators.py $(LIBRARIES) -k 'gym and not gymnasium'
 
-test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow, JAX and Numba, in a venv of their own
+test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow, JAX, Numba and scikit-learn, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax,numba,sklearn $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py tests/integration/test_layers_names.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_compilers.py \

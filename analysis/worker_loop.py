@@ -34,7 +34,7 @@ class WorkerLoop:
             title=f"in {plural(self.workers, 'environment worker')}, {title}",
             evidence=f"{finding.evidence} The price is of the training loop, which waits for that.",
             # Work that all do at once hides behind that of the last one, or keeps it from a CPU.
-            price=price and price.part(0.7 * self.part, self.part, 1.1 * self.part),
+            price=None if price is None else price.times(self.part).part(0.7, 1.0, 1.1),
             experiment=None,
         )
 

@@ -29,7 +29,7 @@ from rlscope.relations.schema import store
 from rlscope.rundir import run_search
 
 _NAMED_RUNS = 5
-# A summary of fewer took 15 to 20 % less CPU time with one thread, and no longer.
+# With one thread, summaries of fewer took 15 to 20 % less CPU time, and no more wall time.
 _FEW_BYTES = 16 << 20
 
 

@@ -122,6 +122,7 @@ class _Known:
     unrecorded: Rows
     """Rows of `unrecorded_programs`."""
     ending: dict[str, Any]
+    """The row of `ending`."""
 
     def failure(self) -> Failure:
         """Other tools do not say how a program ended."""
@@ -139,6 +140,7 @@ class _Known:
 
 def _known(trace: Trace) -> _Known:
     (facts,) = coverage.coverage(trace).to_dicts()
+    (ending,) = run_facts.ending(trace).to_dicts()
     return _Known(
         run=next(iter(trace.table("run").to_dicts()), {}),
         facts=facts,
@@ -146,7 +148,7 @@ def _known(trace: Trace) -> _Known:
         waited=waits.explained_waits(trace),
         loops=roles.role_loops(trace).to_dicts(),
         unrecorded=processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts(),
-        ending=next(iter(run_facts.ending(trace).to_dicts())),
+        ending=ending,
     )
 
 

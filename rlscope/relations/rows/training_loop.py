@@ -23,6 +23,7 @@ WHOLE = "whole"
 BETWEEN = "(between operations)"
 """Time of a loop in no operation."""
 _LEFT_OUT = frozenset({ENVIRONMENT_WORKER, DATA_LOADER_WORKER, EVALUATOR, HELPER})
+# A loop that is shorter than one part of so many of the longest one only tries an operation.
 _LEAST_PART = 100
 
 

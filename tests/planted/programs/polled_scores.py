@@ -48,7 +48,7 @@ class Actor(mp.Process):
             loss.backward()
             optimizer.step()
             self.scores.put(total)
-        if self.number == 0:  # others slow it down, and that is what the queue's reader does
+        if self.number == 0:  # on the wall clock: what the asking costs is a CPU
             print(f"loop {time.perf_counter() - began:.6f}", flush=True)
         self.scores.put(None)
 
