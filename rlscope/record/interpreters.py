@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from rlscope.record.processes import Image, ProcessLog, has_recorder
 from rlscope.recorder import LIBRARY
+from rlscope.rundir import proc
 from rlscope.rundir.proc import process_cpu_ns
 
 # A bootstrap reports after some 20 ms of CPU time; a process that had less, on a crowded machine
@@ -45,8 +46,7 @@ class Sighting:
         try:
             executable = os.readlink(f"{process}/exe")
             folder = os.readlink(f"{process}/cwd")
-            with open(f"{process}/cmdline", "rb") as file:
-                arguments = os.fsdecode(file.read()).split("\0")[:-1]
+            arguments = os.fsdecode(proc.read(f"{process}/cmdline")).split("\0")[:-1]
         except OSError:
             return
         self.executable, self.arguments, self.folder = executable, arguments, folder
@@ -196,8 +196,7 @@ def _had_time(image: Image, now: int) -> bool:
 
 def _maps_libpython(pid: int) -> bool:
     try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            return b"/libpython" in file.read()
+        return b"/libpython" in proc.read(f"/proc/{pid}/maps")
     except OSError:
         return False
 

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from rlscope.record.processes import Image, ProcessLog, has_recorder, inheritors
+from rlscope.rundir import proc
 from rlscope.rundir.proc import process_start_time
 
 Say = Callable[[str], None]
@@ -111,7 +112,6 @@ def _is_filtered(pid: int) -> bool:
 
 def _read(pid: int, name: str) -> bytes:
     try:
-        with open(f"/proc/{pid}/{name}", "rb") as file:
-            return file.read()
+        return proc.read(f"/proc/{pid}/{name}")
     except OSError:
         return b""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from rlscope.rundir import process_log
+from rlscope.rundir import proc, process_log
 from rlscope.rundir.proc import process_start_time
 from rlscope.rundir.process_log import Event, Record
 
@@ -36,8 +36,7 @@ class Image:
     def describe(self) -> str:
         """Its command line, cut to a label; its name at the start if that is gone."""
         try:
-            with open(f"/proc/{self.pid}/cmdline", "rb") as file:
-                words = os.fsdecode(file.read()).split("\0")
+            words = os.fsdecode(proc.read(f"/proc/{self.pid}/cmdline")).split("\0")
         except OSError:
             words = []
         return " ".join(words).strip()[:_LABEL_CHARACTERS] or self.comm
@@ -137,8 +136,7 @@ def inheritors(
 
 def _has_variable(pid: int, assignment: bytes) -> bool:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return assignment in file.read().split(b"\0")
+        return assignment in proc.read(f"/proc/{pid}/environ").split(b"\0")
     except OSError:
         return False
 
@@ -146,7 +144,6 @@ def _has_variable(pid: int, assignment: bytes) -> bool:
 def has_recorder(pid: int) -> bool:
     """Whether librlscope.so is in the memory of a process; False when it may not be looked at."""
     try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            return b"/librlscope" in file.read()
+        return b"/librlscope" in proc.read(f"/proc/{pid}/maps")
     except OSError:
         return False

@@ -1,5 +1,6 @@
 """The wrapper's actions at certain times while it waits for the program."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +29,11 @@ class Schedule:
         self._entries.append(_Entry(time.monotonic() + seconds, None, action))
 
     def every(self, seconds: float, action: Action) -> None:
-        """Runs `action` again and again, `seconds` after its last run ended."""
-        self._entries.append(_Entry(time.monotonic() + seconds, seconds, action))
+        """Runs `action` again and again, at least half of `seconds` after its last run ended.
+
+        Actions are due together where they can be: each time the thread wakes costs something.
+        """
+        self._entries.append(_Entry(_next_due(seconds), seconds, action))
 
     def seconds_left(self) -> float:
         """Until the next action is due; an hour when there is none."""
@@ -51,4 +55,9 @@ class Schedule:
         if entry.period is None:
             self._entries.remove(entry)
         else:
-            entry.due = time.monotonic() + entry.period
+            entry.due = _next_due(entry.period)
+
+
+def _next_due(period: float) -> float:
+    """The next multiple of the period that is at least half of one away."""
+    return math.ceil(time.monotonic() / period + 0.5) * period

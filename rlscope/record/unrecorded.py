@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from rlscope.record.interpreters import InterpreterWatch, Sighting
 from rlscope.record.processes import Image, ProcessLog, has_recorder
-from rlscope.rundir import unrecorded_file
+from rlscope.rundir import proc, unrecorded_file
 from rlscope.rundir.proc import Stat, last_pid, process_stat
 from rlscope.rundir.run_json import mask_secrets
 from rlscope.rundir.unrecorded_file import Unrecorded
@@ -307,8 +307,7 @@ def _is_wrapper(arguments: list[str]) -> bool:
 def _variables(pid: int) -> dict[str, str] | None:
     """Its environment as it began; None: it may not be read."""
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            words = os.fsdecode(file.read()).split("\0")
+        words = os.fsdecode(proc.read(f"/proc/{pid}/environ")).split("\0")
     except OSError:
         return None
     pairs = (word.partition("=") for word in words if "=" in word)

@@ -82,8 +82,11 @@ def size(root: str | os.PathLike[str], name: str) -> int:
 def read_start(root: str | os.PathLike[str], name: str, most: int, start: int = 0) -> bytes:
     """At most `most` bytes of a file, from byte `start`. Raises OSError."""
     with os.fdopen(open_file(root, name), "rb") as file:
+        left = os.fstat(file.fileno()).st_size - start
+        if left <= 0:
+            return b""
         file.seek(start)
-        return file.read(most)
+        return file.read(min(most, left))
 
 
 def read(root: str | os.PathLike[str], name: str, most: int) -> bytes:

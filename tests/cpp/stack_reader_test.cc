@@ -377,6 +377,26 @@ TEST_F(StackReaderTest, EachThreadIsFound) {
   EXPECT_LT(threads, 10000);
 }
 
+TEST_F(StackReaderTest, TheNewestThreadMayEnd) {
+  auto* const newer = new FakeThread(thread);
+  newer->os_tid = 8;
+  newer->next = &thread;
+  StackReader both(Pid(), LayoutOf(interpreter), &numbers);
+  const auto found = [&both](uint32_t first) {
+    uint32_t os_tid = 0;
+    return both.Begin() && both.Next(&os_tid) && os_tid == first && both.Read() != 0;
+  };
+  for (FakeThread* newest : {&thread, &thread, newer, newer, &thread}) {
+    interpreter.first_thread = newest;
+    EXPECT_TRUE(found(newest->os_tid));
+  }
+  interpreter.first_thread = newer;
+  ASSERT_TRUE(found(8));
+  interpreter.first_thread = &thread;
+  delete newer;
+  EXPECT_TRUE(found(7));
+}
+
 TEST_F(StackReaderTest, OffsetsThatLeadAnywhereAreRefused) {
   const StackReader::Layout good = LayoutOf(interpreter);
   EXPECT_TRUE(StackReader::IsPlausible(good));

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.process.traced_python import TracedPython
 
+import rlscope as rls
 from rlscope.opening import load
 from rlscope.report import headline
 
@@ -171,8 +172,9 @@ def test_an_import_of_rlscope_begins_what_site_did_not(
 ) -> None:
     """Calls of the interpreter are waits from then on, in an interpreter without site, too."""
     program = tmp_path / "train.py"
+    path = [str(Path(rls.__file__).parent.parent), *sys.path]  # an editable install has a finder
     program.write_text(
-        f"import sys\nsys.path[:0] = {sys.path!r}\nimport time, rlscope as rls\n"
+        f"import sys\nsys.path[:0] = {path!r}\nimport time, rlscope as rls\n"
         "for _ in range(5):\n    with rls.operation('step'):\n        time.sleep(0.01)\n",
         encoding="utf-8",
     )

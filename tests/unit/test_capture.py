@@ -93,15 +93,40 @@ def test_schedule_runs_what_is_due_and_drops_what_fails() -> None:
         ran.append("fail")
         raise ValueError("no")
 
-    schedule.every(0, lambda: ran.append("again"))
+    schedule.every(0.01, lambda: ran.append("again"))
     schedule.after(0, lambda: ran.append("once"))
-    schedule.every(0, fail)
+    schedule.every(0.01, fail)
     schedule.after(3000, lambda: ran.append("never"))
-    for _ in range(3):
+    while ran.count("again") < 3:
+        time.sleep(max(0, schedule.seconds_left()))
         schedule.run_due()
     assert sorted(ran) == ["again", "again", "again", "fail", "once"]
     assert [str(error) for error in failures] == ["no"]
-    assert schedule.seconds_left() <= 0
+    assert schedule.seconds_left() <= 0.015
+
+
+def test_actions_of_one_period_are_due_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.001
+    monkeypatch.setattr("rlscope.record.schedule.time.monotonic", lambda: now)
+    ran: list[tuple[str, float]] = []
+    schedule = Schedule(lambda error: None)
+
+    def work(name: str, seconds: float) -> None:
+        nonlocal now
+        ran.append((name, now))
+        now += seconds
+
+    schedule.every(0.25, lambda: work("first", 0.01))
+    now += 0.02
+    schedule.every(0.25, lambda: work("second", 0.1))
+    schedule.every(0.25, lambda: work("long", 0.05))  # ends less than half a period before the next
+    for _ in range(4):
+        now += max(0, schedule.seconds_left())
+        schedule.run_due()
+    quick = [("first", 0.0), ("second", 0.01)]
+    begun = [(name, round(at % 0.25, 3)) for name, at in ran]
+    assert begun == [*quick, ("long", 0.11), *quick, *quick, ("long", 0.11), *quick]
+    assert [round(at, 3) for name, at in ran if name == "first"] == [100.25, 100.5, 100.75, 101.0]
 
 
 def test_schedule_without_work_can_wait() -> None:

@@ -61,12 +61,20 @@ bool StackReader::IsPlausible(const Layout& layout) {
 
 bool StackReader::Begin() {
   threads_ = 0;
-  return memory_.Read(layout_.interpreter + layout_.first_thread, &next_, sizeof next_);
+  const uint64_t first = layout_.interpreter + layout_.first_thread;
+  // Most programs go on with the thread that they had: one call of the kernel reads both.
+  const RemoteMemory::Piece pieces[] = {{first, &next_, sizeof next_},
+                                        {newest_, thread_bytes_, ThreadBytes(layout_)}};
+  has_newest_ = newest_ != 0 && memory_.Read(pieces, 2) && next_ == newest_;
+  if (!has_newest_ && !memory_.Read(first, &next_, sizeof next_)) return false;
+  newest_ = next_;
+  return true;
 }
 
 bool StackReader::Next(uint32_t* os_tid) {
   if (next_ == 0 || ++threads_ > kMostVisited) return false;
-  if (!memory_.Read(next_, thread_bytes_, ThreadBytes(layout_))) return false;
+  const bool is_read = threads_ == 1 && has_newest_;
+  if (!is_read && !memory_.Read(next_, thread_bytes_, ThreadBytes(layout_))) return false;
   thread_ = next_;
   next_ = Get<uint64_t>(thread_bytes_, layout_.next_thread);
   if (layout_.has_handle == 0) {

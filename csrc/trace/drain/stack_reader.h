@@ -80,9 +80,11 @@ class StackReader {
   const Layout layout_;
   StackNumbers* const numbers_;
 
-  uint64_t next_ = 0;     // address of the thread that Next() goes to
-  uint32_t threads_ = 0;  // that it went to since Begin()
-  uint64_t thread_ = 0;   // and of the one it went to
+  uint64_t newest_ = 0;      // address of the newest thread, as the last Begin() found it
+  bool has_newest_ = false;  // thread_bytes_ holds it
+  uint64_t next_ = 0;        // address of the thread that Next() goes to
+  uint32_t threads_ = 0;     // that it went to since Begin()
+  uint64_t thread_ = 0;      // and of the one it went to
   uint8_t thread_bytes_[kThreadBytes];
   uint64_t stack_begin_ = 0, stack_end_ = 0;  // what stack_bytes_ holds
   uint8_t stack_bytes_[kStackBytes];
