@@ -43,7 +43,9 @@ def _operands(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.expr]:
 def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
     """An entry of an array is none, but a stretch of it is."""
     if isinstance(value, ast.BinOp):
-        return any(_is_array(each, arrays) for each in _operands(value))
+        return isinstance(value.op, ast.MatMult) or any(
+            _is_array(each, arrays) for each in _operands(value)
+        )
     if isinstance(value, ast.UnaryOp):
         return _is_array(value.operand, arrays)
     if isinstance(value, ast.Subscript):

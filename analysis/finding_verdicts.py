@@ -18,10 +18,6 @@ _NOTABLE_ONCE = 0.05
 _NAMED_STATE = 0.1
 # Share of the loop that pickling takes where messages are large.
 _PICKLING = 0.05
-# How much longer than forwards an optimizer takes at least that goes through unused weights, and
-# one of its operators. A table of 500 rows took 2 to 14 us in one, and one of 60,000 rows 1.6 ms.
-_DENSE_UPDATES = 3
-_LONG_UPDATE_NS = 100_000
 # Length of the loop of which a line of another process takes such a part, to be looked at.
 _NOTABLE_BUSY = 0.05
 # A message that takes as long as a command has a few numbers. A core whose caches are cold takes
@@ -34,8 +30,6 @@ _NOTABLE_EVALUATION = 0.1
 _MOST_EVALUATION = 0.8
 # Share of the loop that inference for one environment takes before several would be felt.
 _ASKING = 0.2
-# Forwards of which the precision is known that are enough to tell that of all.
-_FEWEST_FORWARDS = 10
 # Part of an operation's time that a line leads to, if it leads to all but a few readings.
 _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
@@ -45,27 +39,14 @@ _UNMENDED_BESIDE = 0.12
 _LARGE_CALLER = 0.25
 # Readings of a stack that are enough for a finding.
 _FEWEST_READINGS = 10
-# Inferences for each backward, of a program that collects first, and how much longer than the
-# forward calls of its layers a backward of them takes at most.
-_INFERENCES_PER_BACKWARD = 4
-_BACKWARD_OF_FORWARDS = 10
-# Entries into inference for each backward through what they computed.
-_STEPS_PER_BACKWARD = 8
-# Batches of a replay memory for each backward, of a program that learns from it: a batch may have
-# the backwards of two networks.
-_REPLAYED = 0.3
 # Share of the program's CPU time that other threads take at least, and of operators' time in which
 # they wait for them.
 _NOTABLE_THREADS = 0.2
 _WAITING_OPERATORS = 0.05
-# Share of the time of replay in which Python goes through transitions.
-_STEPPED_REPLAY = 0.25
 # Forwards in a row that are worth a batch.
 _CALLS_IN_A_ROW = 1.9
 # Calls of a native function in an entry that a loop may have made.
 _CALLS_IN_PASSES = 4
-# Frames from a line to a call that it makes itself are one.
-_DIRECTLY = 1.5
 # By how much the calls of a function differ from as many in each iteration.
 _FEW_ITERATIONS = 0.02
 # Calls of one native function in an entry of an operation that only a loop makes, and how long one
@@ -80,9 +61,6 @@ _MANY_ELEMENTS_NS = 50_000
 # The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
-# With a cache, second halves of the planted program token_sampler take 5 to 10 % longer than first
-# ones; without it, 99 %.
-_NOTABLE_GROWTH = 0.2
 # How long a line takes for one item of a container at most, as for an array of a rollout.
 _ONE_ITEM_NS = 20_000
 # Time of a loop's lines in other operations, as a part of their time in its own.
@@ -242,11 +220,6 @@ def is_most_of_calls(total_ns: float, longest_ns: float) -> bool:
     return verdicts.is_most(total_ns, longest_ns)
 
 
-def is_direct_caller(distance: float) -> bool:
-    """Whether a line calls the network itself, from its mean distance in frames."""
-    return distance < _DIRECTLY
-
-
 def is_called_in_passes(row: Row) -> bool:
     """Whether a native function is called so often in an entry that a loop may do it. From a row
     of `findings/repeated_call`."""
@@ -269,31 +242,6 @@ def is_called_in_a_row(calls: float) -> bool:
     return calls >= _CALLS_IN_A_ROW
 
 
-def is_replay_stepped(stepped_ns: float, replay_ns: float) -> bool:
-    """Whether replay takes its time because Python goes through transitions."""
-    return stepped_ns >= _STEPPED_REPLAY * replay_ns
-
-
-def are_gradients_needless(row: Row) -> bool:
-    """Whether autograd is on in inference, while backwards go through forwards of their own: one
-    through inference takes many times as long as those. They are far fewer, or each learns from
-    what replay gives. From a row of the rule `needless_gradients`."""
-    collects = row["backwards"] * _INFERENCES_PER_BACKWARD <= row["entries"]
-    return bool(
-        row["switches"] == 0
-        and row["backwards"] > 0
-        and (collects or row["replays"] >= _REPLAYED * row["backwards"])
-        and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
-    )
-
-
-def are_graphs_of_steps(row: Row) -> bool:
-    """Whether backwards go through what inference computed, in many entries each. From the same
-    rows."""
-    steps = row["backwards"] * _STEPS_PER_BACKWARD
-    return bool(0 < steps <= row["entries"] and row["forward_calls"] < row["backwards"])
-
-
 def is_asking_notable(inference_ns: int, loop_ns: int) -> bool:
     """Whether a loop asks its network for so long that it may ask for several actions at once."""
     return inference_ns >= _ASKING * loop_ns
@@ -308,13 +256,6 @@ def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:
 def is_nearly_all(part_ns: float, whole_ns: float) -> bool:
     """Whether a line leads to all that another one does, but for a few readings."""
     return part_ns >= _NEARLY_ALL * whole_ns
-
-
-def are_forwards_double(row: Row) -> bool:
-    """Whether a process computes nearly all forwards in double precision. From a row of
-    `findings/double_precision`."""
-    forwards = row["in_double"] + row["in_others"]
-    return forwards >= _FEWEST_FORWARDS and is_nearly_all(row["in_double"], forwards)
 
 
 def is_saving_notable(saving_ns: float, loop_ns: int) -> bool:
@@ -363,25 +304,9 @@ def are_conversions_long(took_ns: float, calls: int) -> bool:
     return took_ns >= _LONG_CONVERSION_NS * max(calls, 1)
 
 
-FEWEST_GENERATED = 32
-"""Calls of the same function in a generation, of which the halves can be compared."""
-
-
-def is_growth_notable(longer_ns: float, half_ns: float) -> bool:
-    """Whether second halves of generations take so much longer than first ones that all earlier
-    tokens are computed again. Attention to tokens in a cache grows a little, too."""
-    return longer_ns >= _NOTABLE_GROWTH * half_ns
-
-
 def are_messages_large(pickled_ns: int, loop_ns: int) -> bool:
     """Whether pickling shows that processes send each other a lot."""
     return pickled_ns >= _PICKLING * loop_ns
-
-
-def are_updates_dense(update_ns: float, forward_ns: float, call_ns: float) -> bool:
-    """Whether an optimizer goes through weights that forwards do not use: it takes far longer than
-    they do, and not because its calls are many and brief."""
-    return update_ns >= _DENSE_UPDATES * forward_ns and call_ns >= _LONG_UPDATE_NS
 
 
 def least_busy_ns(loop_ns: int) -> int:

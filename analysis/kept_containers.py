@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Container, Iterator
 
-from rlscope.analysis.source_code import Source, name_of
+from rlscope.analysis.source_code import LOOPS, SCOPES, Source, name_of
 
 # What gives all items of a container, or their numbers.
 _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
@@ -29,7 +30,7 @@ def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str 
                 whole = _all_of(made)
                 if is_part and (name_of(node.func) not in _STATISTICS or _is_short(made)):
                     continue  # such as the last frames, for a network
-                if whole is not None and _only_grows(source, whole, _is_counted(made)):
+                if whole is not None and _is_kept(source, whole, line, _is_counted(made)):
                     return name_of(node.func)
     return None
 
@@ -53,9 +54,8 @@ def _made(source: Source, line: int, value: ast.expr) -> ast.expr:
 
 
 def _all_of(value: ast.expr) -> str | None:
-    """The attribute of which a value has all, or a stretch: self.rows, range(len(self.rows)),
-    [f(x) for x in self.rows], self.rows[-100:]. None: it is none. A variable of a function is not
-    kept from step to step."""
+    """The attribute or variable of which a value has all, or a stretch: self.rows,
+    range(len(self.rows)), [f(x) for x in self.rows], self.rows[-100:]. None: it is none."""
     if isinstance(value, ast.Call) and name_of(value.func) in _ALL_OF and value.args:
         return _all_of(value.args[0])
     if isinstance(value, ast.Call) and name_of(value.func) in ("items", "keys", "values"):
@@ -64,7 +64,7 @@ def _all_of(value: ast.expr) -> str | None:
         return None if value.generators[0].ifs else _all_of(value.generators[0].iter)
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         return _all_of(value.value)
-    return ast.unparse(value) if isinstance(value, ast.Attribute) else None
+    return ast.unparse(value) if isinstance(value, (ast.Attribute, ast.Name)) else None
 
 
 def _is_short(value: ast.expr) -> bool:
@@ -80,21 +80,64 @@ def _is_counted(value: ast.expr) -> bool:
     return isinstance(upper, (ast.Name, ast.Attribute))
 
 
-def _only_grows(source: Source, container: str, is_counted: bool) -> bool:
+def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> bool:
     """Whether items are added to a container of the file, which is made once, and never made
-    empty. If it is an array of which a part is counted, entries are set."""
-    added = made = 0
-    for node in ast.walk(source.tree or ast.Module([], [])):
+    empty. They are added after it is made: in another function, or in a loop, which also has the
+    line if the container is a variable of the same function. If it is an array of which a part is
+    counted, entries are set."""
+    made, added = [], []
+    for node, scope, loop in _walk(source.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if ast.unparse(node.func.value) == container:
                 if node.func.attr == "clear":
                     return False
-                added += node.func.attr in _ADDS
+                if node.func.attr in _ADDS:
+                    added.append((scope, loop))
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
             targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
-            made += sum(_is_of(target, container) for target in targets)
-            added += is_counted and any(_is_entry(target, container) for target in targets)
-    return added > 0 and made == 1
+            made += [(scope, loop) for target in targets if _is_of(target, container)]
+            if is_counted and any(_is_entry(target, container) for target in targets):
+                added.append((scope, loop))
+    if len(made) != 1:
+        return False
+    (maker, around), is_variable = made[0], container.isidentifier()
+    if is_variable and (around is not None or not _sees(source, line, maker)):
+        return False
+    inside = is_variable and _function_of(source, line) is maker
+    return any(
+        scope is not maker or (is_variable and loop is not None)
+        for scope, loop in added
+        if not inside or _has(loop, line)
+    )
+
+
+def _walk(tree: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST, ast.AST | None]]:
+    """Each node with its function, or the file, and the outermost loop there around it."""
+    nodes: deque[tuple[ast.AST, ast.AST, ast.AST | None]] = deque()
+    if tree is not None:
+        nodes.append((tree, tree, None))
+    while nodes:
+        node, scope, loop = nodes.popleft()
+        yield node, scope, loop
+        if isinstance(node, SCOPES):
+            scope, loop = node, None
+        elif loop is None and isinstance(node, LOOPS):
+            loop = node
+        nodes.extend((each, scope, loop) for each in ast.iter_child_nodes(node))
+
+
+def _function_of(source: Source, line: int) -> ast.AST | None:
+    return source.function_node(line) or source.tree
+
+
+def _sees(source: Source, line: int, maker: ast.AST) -> bool:
+    """Whether a line sees the variables of a function, or of the file."""
+    return maker in (source.tree, _function_of(source, line))
+
+
+def _has(loop: ast.AST | None, line: int) -> bool:
+    first = getattr(loop, "lineno", line + 1)
+    return first <= line <= getattr(loop, "end_lineno", first)
 
 
 def _is_of(target: ast.expr, container: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -43,7 +44,10 @@ def own_loop(trace: Trace, loop: Loop, *, file: str, line: int, operation: str) 
     first = place[0] if place[0] == place[1] else place[0] + 1
     inside = [row for row in rows.to_dicts() if first <= row["line"] <= place[1]]
     own_ns = _by_line(row for row in inside if row["operation"] == operation)
-    others_ns = _by_line(row for row in inside if row["operation"] not in (operation, OUTSIDE))
+    others = [row for row in inside if row["operation"] not in (operation, OUTSIDE)]
+    if operation == OUTSIDE and any(group_of(row["operation"]) == SIMULATION for row in others):
+        return None
+    others_ns = _by_line(others)
     if any(ns > own_ns.get(line, 0) for line, ns in others_ns.items()):
         return None
     total_ns = sum(own_ns.values())

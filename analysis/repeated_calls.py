@@ -75,8 +75,9 @@ def named_calls_at(loop: ast.AST, line: int) -> list[ast.Call]:
 
 
 def is_at(call: ast.Call, line: int, loop: ast.AST) -> bool:
-    """Whether a call lies around a line, in what each pass of a loop does."""
-    header = getattr(loop, "iter", None)
+    """Whether a call lies around a line, in what each pass of a loop does. What a loop goes through
+    is computed once: critic(x) in `for q in critic(x)`, and in a comprehension."""
+    header = getattr(getattr(loop, "generators", [loop])[0], "iter", None)
     in_header = header is not None and any(node is call for node in ast.walk(header))
     return not in_header and call.lineno <= line <= (call.end_lineno or call.lineno)
 

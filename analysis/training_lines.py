@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.function_time import NETWORKS, estimate_of
 from rlscope.analysis.prices import Price
@@ -53,7 +53,7 @@ def optimizer_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
 
 def direct(rows: Sequence[Row]) -> list[Row]:
     """Those of lines that make the call themselves."""
-    return [row for row in rows if finding_verdicts.is_direct_caller(row["distance"])]
+    return [row for row in rows if learning_verdicts.is_direct_caller(row["distance"])]
 
 
 def time_with_backward(trace: Trace, rows: Sequence[Row]) -> Price:

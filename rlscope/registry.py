@@ -168,6 +168,10 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "unjitted_jax": "rlscope.analysis.findings.unjitted_jax:RULE",
         "eager_calls": "rlscope.analysis.findings.eager_calls:RULE",
         "device_memory": "rlscope.analysis.findings.device_memory:RULE",
+        "growing_graph": "rlscope.analysis.findings.growing_graph:RULE",
+        "number_functions": "rlscope.analysis.findings.number_functions:RULE",
+        "plots": "rlscope.analysis.findings.plots:RULE",
+        "weighted_draws": "rlscope.analysis.findings.weighted_draws:RULE",
     },
     MADE_RELATIONS: {"finding": "rlscope.analysis.advice:finding_columns"},
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import finding_verdicts, statement, training_lines
+from rlscope.analysis import learning_verdicts, statement, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
@@ -31,7 +31,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     update = time_of(updates)
     asked = {"process_id": loop.process_id, "operations": learning}
     (call,) = statement.run(trace, "findings/update_call", **asked).to_dicts()
-    if not finding_verdicts.are_updates_dense(update.saving_ns, forward.saving_ns, call["mean_ns"]):
+    if not learning_verdicts.are_updates_dense(
+        update.saving_ns, forward.saving_ns, call["mean_ns"]
+    ):
         return
     backwards = training_lines.direct(training_lines.backward_lines(trace, loop))
     beyond_ns = time_of(backwards).saving_ns - _OF_FORWARD * forward.saving_ns if backwards else 0

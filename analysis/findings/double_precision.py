@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import double_text, finding_verdicts, groups, lines, statement
+from rlscope.analysis import (
+    double_text,
+    finding_verdicts,
+    groups,
+    learning_verdicts,
+    lines,
+    statement,
+)
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import exact
@@ -31,7 +38,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "call_ns": _CALL_NS,
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    if not rows or not finding_verdicts.are_forwards_double(rows[0]):
+    if not rows or not learning_verdicts.are_forwards_double(rows[0]):
         return
     arithmetic_ns = sum(row["arithmetic_ns"] for row in rows)
     price = exact(arithmetic_ns).part(*_WON)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
@@ -26,7 +26,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "replay": groups.paths_in(trace, loop.process_id, "replay"),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
-        if not finding_verdicts.are_gradients_needless(row):
+        if not learning_verdicts.are_gradients_needless(row):
             continue
         around = statement.run(
             trace, _LINES, process_id=loop.process_id, operation=row["operation"]

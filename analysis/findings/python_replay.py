@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, groups, statement, verdicts
+from rlscope.analysis import finding_verdicts, groups, learning_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
@@ -25,6 +25,9 @@ _ONE_BY_ONE = (
     r".*/numpy/_?core/shape_base\.py:v?stack",
     r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*",
 )
+# What takes items of a list, or of a deque, by their numbers.
+_TAKE = frozenset(("choice", "choices", "sample"))
+_WRITTEN = (ast.Constant, ast.Slice, ast.UnaryOp)  # a number, such as -1
 # What goes through all of the memory for each batch.
 _THROUGH_ALL = frozenset(
     "argpartition argsort choice choices cumsum nlargest nsmallest sort sorted".split()
@@ -40,6 +43,11 @@ _STEPPED = (
     "Python goes through transitions one by one, or a function through all of the memory",
     "Keep each field in one array, and index it with the rows of the batch; keep priorities in a "
     "tree of sums.",
+)
+_IN_DEQUE = (
+    "Python goes through transitions one by one, and finds each from an end of a deque",
+    "Keep transitions in a list: a deque looks for each from an end. Better, keep each field in "
+    "one array, and index it with the rows of the batch.",
 )
 _SHUFFLED = (
     "NumPy shuffles the numbers of all rows of the memory",
@@ -59,12 +67,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     time = estimate_of(rows)
     called_ns = min(_called_ns(trace, loop, operations, rows), time.saving_ns)
     stepped_ns = min(_stepped_ns(trace, loop, operations, rows) + called_ns, time.saving_ns)
-    if not finding_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
+    if not learning_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
         return
     first, entries = rows[0], rows[0]["entries"]
     is_descent = verdicts.is_most(called_ns, stepped_ns)
     price = time.less((_DESCENT if is_descent else _INDEXING).times(entries))
-    what, fix = _STEPPED
+    what, fix = _IN_DEQUE if any(_looks_in_deque(trace, row) for row in rows) else _STEPPED
     shuffling = [row for row in rows if _permutes(trace, row)]
     if verdicts.is_most(_all_ns(shuffling), stepped_ns):
         price = estimate_of(shuffling).less(_DRAWING.times(entries))
@@ -81,6 +89,27 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         file=first["file"],
         line=first["line"],
     )
+
+
+def _looks_in_deque(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether a line takes items of a deque by their numbers: memory[i], sample(memory, 32)."""
+    tree = source_of(trace, row["file"]).tree
+    nodes = [*ast.walk(tree)] if tree else []
+    deques = {
+        ast.unparse(target)
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if name_of(node.value.func) == "deque"
+        for target in node.targets
+    }
+    asked: list[ast.expr] = []
+    for node in nodes:
+        if row["line"] == getattr(node, "lineno", 0):
+            if isinstance(node, ast.Subscript) and not isinstance(node.slice, _WRITTEN):
+                asked.append(node.value)
+            elif isinstance(node, ast.Call) and name_of(node.func) in _TAKE:
+                asked += node.args[:1]
+    return any(ast.unparse(each) in deques for each in asked)
 
 
 def _permutes(trace: Trace, row: Mapping[str, Any]) -> bool:

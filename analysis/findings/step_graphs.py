@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, share
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
@@ -27,7 +27,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     replay = groups.paths_in(trace, loop.process_id, "replay")
     asked = {"process_id": loop.process_id, "operations": acting, "replay": replay}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    row = next(filter(finding_verdicts.are_graphs_of_steps, rows), None)
+    row = next(filter(learning_verdicts.are_graphs_of_steps, rows), None)
     found = of_functions(trace, loop, NETWORKS, acting)
     if row is None or found is None or of_functions(trace, loop, _RECURRENT, acting):
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
@@ -26,10 +26,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {
         "process_id": loop.process_id,
         "operations": operations,
-        "calls": finding_verdicts.FEWEST_GENERATED,
+        "calls": learning_verdicts.FEWEST_GENERATED,
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        if not finding_verdicts.is_growth_notable(row["mean_ns"], row["half_ns"]):
+        if not learning_verdicts.is_growth_notable(row["mean_ns"], row["half_ns"]):
             continue
         # If the cost of a token grows by the same for each, all that grows is twice the difference
         # of the halves.

@@ -1,15 +1,17 @@
-"""A loop computes the same again in each pass: it sorts a list, say, that does not change."""
+"""A loop computes the same again in each pass, or a function in each call: a list is sorted, say,
+that does not change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
 from rlscope.analysis import independent_passes, statement, verdicts
+from rlscope.analysis.constant_calls import constant_call
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import time_of_line
+from rlscope.analysis.function_time import estimate_of, time_of_line
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -43,4 +45,43 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
 
 
-RULE = Rule(_find, of_lines=True)
+def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    asked = {"process_id": loop.process_id, "operations": []}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    for lines in _by_function(trace, rows):
+        time, row = estimate_of(lines), lines[0]
+        if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
+            continue
+        name = constant_call(source_of(trace, row["file"]), row["line"])
+        yield Finding(
+            title="arrays that are the same in each call are made again for "
+            f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
+            evidence=f"All that {name} is given is constant, and nothing changes the array.",
+            evidence_sql=statement.shown(_STATEMENT, **asked),
+            fix="Make them once, before the loop, and keep them.",
+            no_effect="Little effect where the line does more than that.",
+            price=time.part(0.5, 0.97, 1.0),
+            operation=row["operation"],
+            file=row["file"],
+            line=row["line"],
+        )
+
+
+def _by_function(
+    trace: Trace, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[list[Mapping[str, Any]]]:
+    """Rows of the lines of one function that make a constant array."""
+    found: dict[tuple[str, tuple[int, int] | None], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        source = source_of(trace, row["file"])
+        if constant_call(source, row["line"]) is not None:
+            found.setdefault((row["file"], source.function_at(row["line"])), []).append(row)
+    yield from found.values()
+
+
+def _find_any(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    yield from _find(trace, loop)
+    yield from _find_constant(trace, loop)
+
+
+RULE = Rule(_find_any, of_lines=True)

@@ -81,10 +81,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _read_with(source: Source, line: int) -> set[int]:
-    """Other lines of the function that read what a line does: those that sum what it makes, and
-    those that go through the same container."""
+    """Other lines of the function, or of the loop, that read what a line does: those that sum what
+    it makes, and those that go through the same container."""
     sums = source.lines_that_sum(line, _READS)
-    around = source.function_at(line)
+    around = source.function_at(line) or source.loop_at(line)
     if around is None or reader_of_kept(source, line, _READS) is None:
         return sums
     lines = range(around[0], around[1] + 1)

@@ -182,14 +182,13 @@ def _nothing(trace: Trace, asked: Advice, best: Row | None, rows: Sequence[Row])
     own, others = _names(trace, loop)
     whose = f"the loop of {own}" if others else "the loop"
     spends = _spends(trace, loop)
+    if best is not None:
+        share, low, high = _shares(best)
+        said = f"No large saving is sure: the best finding may win {share} of {whose} "
+        said += f"({low.removesuffix(' %')} to {high})."
+        return said + (spends and f" The loop {spends}.") + unmended
     none = "No rule found anything that" if unmended else "Nothing here"
-    nothing = f"{none} is surely worth"
-    if best is None:
-        said = f"{nothing} your time{spends and f': {whose} {spends}'}."
-    else:
-        most = units.share(_part(best, "saving_high_ns"), 1)
-        said = f"{nothing} more than {most} of {whose}{spends and f', which {spends}'}."
-    return said + unmended
+    return f"{none} is surely worth your time{spends and f': {whose} {spends}'}." + unmended
 
 
 def _unmended(trace: Trace, asked: Advice, findings: Sequence[Row]) -> str:
@@ -277,17 +276,16 @@ def _part(row: Row, column: str) -> float:
 def _price(row: Row) -> str:
     if row["saving_ns"] is None:
         return f"{units.duration(row['once_ns'])}, once"
-    share, low, high = (
-        units.share(part, 1)
-        for part in (
-            row["saving_share"],
-            _part(row, "saving_low_ns"),
-            _part(row, "saving_high_ns"),
-        )
-    )
+    share, low, high = _shares(row)
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
         return f"a look, up to {high}{_OF_LOOP}"
     return f"{share}{_OF_LOOP} ({low.removesuffix(' %')} to {high})"
+
+
+def _shares(row: Row) -> tuple[str, str, str]:
+    """A price as a part of the loop, with the ends of its interval."""
+    low, high = _part(row, "saving_low_ns"), _part(row, "saving_high_ns")
+    return units.share(row["saving_share"], 1), units.share(low, 1), units.share(high, 1)
 
 
 def _seconds(row: Row) -> str:

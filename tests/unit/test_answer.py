@@ -56,8 +56,8 @@ def test_a_small_saving_does_not_lead(rules):
     rules(one=[finding(seconds(0.2, 0.15, 0.25))])
     assert answer.first_finding(trace(iterations=20)) == ""
     assert answer.read(trace(iterations=20)).sentence == (
-        "Nothing here is surely worth more than 2.5 % of the loop, which spends 100.0 % in Python"
-        " and NumPy in learning."
+        "No large saving is sure: the best finding may win 2.0 % of the loop (1.5 to 2.5 %). The"
+        " loop spends 100.0 % in Python and NumPy in learning."
     )
 
 

@@ -127,10 +127,16 @@ def test_calls_with_the_same_arguments_are_found(line):
         "total += row.square()",
         "total += self.critic(self.board); self.board.move(row)",
         "total += self.critic(batch); shuffle(batch)",
+        "total += sum(f(value, row) for value in critic(batch))",  # the inner loop has one call
     ],
 )
 def test_other_calls_are_not(line):
     assert not passes(line)
+
+
+def test_what_a_comprehension_goes_through_is_computed_once():
+    text = "def learn(batch):\n    loss = sum(mse(each, goal) for each in critic(batch))\n"
+    assert not repeated_calls.same_in_each_pass(Source(ast.parse(text)), 2)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,8 @@ SPEAKING = [
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World._paint")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_scene")),
     ("rendering", "simulation", (f"{LIBRARY}/matplotlib/figure.py", "Figure.draw")),
+    ("plots", "(none)", (f"{LIBRARY}/matplotlib/pyplot.py", "pause")),
+    ("plots", "update", (f"{LIBRARY}/seaborn/relational.py", "lineplot")),
 ]
 # What the fix wins at most of the time in such a function, if that is more than it.
 MOST = {"table_rows": 1.15, "environment_makes": 2}
@@ -99,6 +101,8 @@ SILENT = [
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "draw_card")),
+    ("plots", "simulation", (f"{LIBRARY}/matplotlib/pyplot.py", "pause")),
+    ("plots", "update", (f"{LIBRARY}/games/matplotlib.py", "plot")),
 ]
 
 
@@ -136,7 +140,7 @@ def test_a_few_readings_are_no_evidence(name, operation, function):
     assert found(rule(name), loop_rows(time)) == []
 
 
-WAITING = ("machine_readings", "repeated_reading")
+WAITING = ("machine_readings", "plots", "repeated_reading")
 
 
 @pytest.mark.parametrize(("name", "operation", "function"), SPEAKING)

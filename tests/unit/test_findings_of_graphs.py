@@ -67,3 +67,48 @@ def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matt
 )
 def test_other_updates_are_none(silent):
     assert found_by("step_graphs", acting(**silent)) == []
+
+
+RECURRENT = """\
+def learn(loss, h):
+    loss.backward(retain_graph={keep})
+    optimizer.step()
+"""
+
+
+def updating(*quarters_ms: float, keep: str = "True", entries: int = 40):
+    """An update of 4 s in all, with so long entries in each quarter of the run."""
+    each = [ms * SECOND / 1000 for ms in quarters_ms for _ in range(entries // 4)]
+    return loop_rows(
+        Time("backprop", "framework", 4 * SECOND, 2),
+        text=RECURRENT.format(keep=keep),
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "start_ns": place * SECOND, "self_ns": round(ns)}
+            for place, ns in enumerate(each)
+        ],
+    )
+
+
+def test_backwards_through_ever_more_updates_are_named():
+    (finding,) = found_by("growing_graph", updating(25, 75, 125, 175))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 2, "backprop")
+    assert finding.price is not None
+    # As long as the first tenth's, they would take a quarter.
+    assert finding.price.saving_ns == pytest.approx(0.75 * 4 * SECOND)
+    assert finding.price.low_ns < finding.price.saving_ns < finding.price.high_ns
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"keep": "False"},
+        {"entries": 16},
+    ],
+)
+def test_without_the_graphs_or_with_a_few_updates_nothing_grows(silent):
+    assert found_by("growing_graph", updating(25, 75, 125, 175, **silent)) == []
+
+
+@pytest.mark.parametrize("quarters", [(50, 50, 50, 50), (50, 55, 60, 65), (25, 175, 120, 180)])
+def test_updates_that_take_as_long_as_before_keep_a_graph_for_a_reason(quarters):
+    assert found_by("growing_graph", updating(*quarters)) == []

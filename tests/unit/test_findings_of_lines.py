@@ -1,4 +1,4 @@
-"""Advice on lines of the program: loops over tensors, copies, replay."""
+"""Advice on lines of the program: loops over tensors, and copies."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import pytest
 from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.findings import (
-    python_replay,
-    tensor_loop,
-    whole_copy,
-)
+from rlscope.analysis.findings import tensor_loop, whole_copy
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
-SAMPLE = ("/lib/python3.11/random.py", "Random.sample")
 POLYAK = """\
 def follow(pairs):
     for online, target in pairs:
@@ -297,6 +292,51 @@ def test_a_list_that_is_emptied_or_read_in_part_is_not(silent):
     assert found(whole_copy.RULE, reading(**silent)) == []
 
 
+IN_LOOP = """\
+seen, rows = [], []
+for step in range(9):
+    seen.append(env.step())
+    {line}
+    rows.append(seen[-1])
+{after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "after", "speaks"),
+    [
+        ("batch = torch.as_tensor(np.array(seen)[picks])", "", True),
+        ("batch = np.array(other)", "", False),  # nothing is added to it
+        ("seen = []; batch = np.array(seen)", "", False),  # of one rollout
+        ("pass", "np.array(rows)", False),  # once, after the loop
+    ],
+)
+def test_a_growing_list_of_the_file_is_kept_too(line, after, speaks):
+    place = 6 if after else 4
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, place),
+        Time("simulation", "python", SECOND, 3),
+        entries={"simulation": 1000},
+        text=IN_LOOP.format(line=line, after=after),
+    )
+    assert [each.line for each in found(whole_copy.RULE, trace)] == ([place] if speaks else [])
+
+
+def test_what_a_constructor_fills_does_not_grow():
+    text = (
+        "class Critics:\n    def __init__(self):\n        self.nets = []\n"
+        "        for n in range(2):\n            self.nets.append(net(n))\n\n"
+        "    def forward(self, x):\n        return tuple(net(x) for net in self.nets)\n"
+    )
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 8),
+        Time("simulation", "python", SECOND, 10),
+        entries={"simulation": 1000},
+        text=text,
+    )
+    assert found(whole_copy.RULE, trace) == []
+
+
 FILLED = """\
 class Filter:
     def __init__(self):
@@ -331,127 +371,3 @@ def test_statistics_of_what_an_array_holds_so_far_are_named(use, names):
     titles = [each.title for each in found(whole_copy.RULE, trace)]
     functions = [title.removeprefix("a call of ").split()[0] for title in titles]
     assert [function.capitalize() for function in functions] == names
-
-
-# ---- replay --------------------------------------------------------------------------------------
-
-
-def replay(stepped_ns: int, rest_ns: int, entries: int = 1000):
-    return loop_rows(
-        Time("replay", "python", stepped_ns, 3, (SAMPLE,)),
-        Time("replay", "python", rest_ns, 8),
-        entries={"replay": entries},
-    )
-
-
-def test_replay_that_python_steps_through_is_named_without_what_indexing_costs():
-    (finding,) = found(python_replay.RULE, replay(3 * SECOND, SECOND))
-    assert (finding.line, finding.operation) == (3, "replay")
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 20_000)
-
-
-def test_a_data_loader_that_collates_rows_goes_through_them_one_by_one():
-    collate = ("/lib/torch/utils/data/_utils/collate.py", "default_collate")
-    trace = loop_rows(
-        Time("replay", "framework", 4 * SECOND, 3, (collate,)), entries={"replay": 1000}
-    )
-    (finding,) = found(python_replay.RULE, trace)
-    assert finding.line == 3
-
-
-def test_the_loop_that_asks_for_batches_is_not_what_draws_them():
-    text = (
-        "def sample(self, rows):\n    return self.states[rows]\n"
-        "for step in range(9):\n    env.step(0)\n    batch = memory.sample(rows)\n"
-    )
-    state = {"process_id": 0, "stage": "loop", "layer": "python", "readings": 100}
-    whole, ends = 4 * SECOND, {"own_low_ns": 3 * SECOND, "own_high_ns": 5 * SECOND}
-    inner = {**ends, "line": 2, "own_ns": whole, "total_ns": whole, "operation": "replay"}
-    outer = {"line": 5, "own_ns": 0, "total_ns": whole, "operation": "replay"}
-    step = {"line": 4, "own_ns": whole, "total_ns": whole, "operation": "simulation", **ends}
-    trace = loop_rows(
-        Time("replay", "python", whole, 2),
-        Time("simulation", "python", whole, 4),
-        entries={"replay": 1000},
-        text=text,
-        source_line=[
-            {**state, **row, "file": FILE, "is_own": True} for row in (inner, outer, step)
-        ],
-    )
-    assert found(python_replay.RULE, trace) == []
-
-
-def test_a_tree_that_python_goes_down_for_each_transition_is_named():
-    """Going down for all of the batch at once costs an entry more than indexing does."""
-    text = (
-        "def get(self, value):\n    return self.get(value - 1)\ndef sample(self):\n"
-        "    for each in range(8):\n        found.append(self.get(each))\n"
-    )
-    state = {"process_id": 0, "stage": "loop", "operation": "replay", "layer": "python"}
-    whole, ends = 4 * SECOND, {"own_low_ns": 3 * SECOND, "own_high_ns": 5 * SECOND}
-    inner = {**state, **ends, "line": 2, "own_ns": whole, "total_ns": whole, "readings": 100}
-    outer = {**state, "line": 5, "own_ns": 0, "total_ns": whole, "readings": 100}
-    trace = loop_rows(
-        Time("replay", "python", whole, 2),
-        entries={"replay": 1000},
-        text=text,
-        source_line=[{**row, "file": FILE, "is_own": True} for row in (inner, outer)],
-    )
-    (finding,) = found(python_replay.RULE, trace)
-    assert (finding.line, finding.operation) == (2, "replay")
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 150_000)
-
-
-@pytest.mark.parametrize(
-    ("line", "lines"),
-    [
-        ("return np.array([each.reward for each in drawn])", [3]),
-        ("return [memory[place] for place in places]", [3]),
-        ("return [np.array(field) for field in zip(*drawn)]", [3]),
-        ("return [column[rows] for column in columns]", []),  # all rows at once
-        ("return memory[rows]", []),
-        ("return [torch.from_numpy(memory[name][rows]) for name in 'sarn']", []),
-        ("return {name: memory[name][rows] for name in memory}", []),
-        ("return {name: tensor(column) for name, column in columns.items()}", []),
-        ("return [memory[place][field] for place in places]", [3]),
-        ("return sorted(drawn, key=lambda each: each.priority)", [3]),
-        ("return rng.choice(drawn, 32, p=chances)", [3]),
-    ],
-)
-def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: list[int]):
-    trace = loop_rows(
-        Time("replay", "python", 3 * SECOND, 3),
-        Time("replay", "python", 2 * SECOND, 8),
-        entries={"replay": 1000},
-        text=f"import numpy as np\ndef draw(drawn):\n    {line}\n",
-    )
-    assert [each.line for each in found(python_replay.RULE, trace)] == lines
-
-
-@pytest.mark.parametrize(
-    ("how", "is_shuffled"),
-    [("replace=False", True), ("replace=True", False), ("p=w, replace=False", False), ("", False)],
-)
-def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: bool):
-    trace = loop_rows(
-        Time("replay", "python", 3 * SECOND, 2),
-        entries={"replay": 1000},
-        text=f"def draw(n):\n    return fields[np.random.choice(n, 32, {how})]\n",
-    )
-    (finding,) = found(python_replay.RULE, trace)
-    assert ("randint" in finding.fix) == is_shuffled
-    assert finding.price is not None
-    each_ns = 5_000 if is_shuffled else 20_000
-    assert finding.price.saving_ns == pytest.approx(3 * SECOND - 1000 * each_ns)
-
-
-def test_replay_that_copies_large_rows_is_not():
-    assert found(python_replay.RULE, replay(SECOND // 2, 3 * SECOND)) == []
-
-
-def test_brief_replay_wins_nothing():
-    (finding,) = found(python_replay.RULE, replay(SECOND, SECOND, entries=100_000))
-    assert finding.price is not None
-    assert finding.price.low_ns <= 0

@@ -70,6 +70,19 @@ def test_between_operations_each_step_counts_as_an_entry(steps, are_many):
     assert [(each.line, each.operation) for each in findings] == [(3, "(none)")] * are_many
 
 
+def test_the_loop_in_which_environments_step_is_none():
+    """Its passes compute with what the last step gave, once each."""
+    text = "for update in range(9):\n    rows = play(env)\n    total += scale * rows\n"
+    times = Time("(none)", "python", 6 * SECOND, 3), Time("simulation", "python", SECOND, 2)
+    entries = {"simulation": 1000}
+    assert found(element_loop.RULE, loop_rows(*times, entries=entries, text=text)) == []
+    (elsewhere,) = found(
+        element_loop.RULE,
+        loop_rows(times[0], Time("simulation", "python", SECOND, 9), entries=entries, text=text),
+    )
+    assert elsewhere.line == 3
+
+
 def test_passes_of_a_loop_in_a_loop_multiply():
     text = "for one in all:\n    for other in all:\n        total += one * other\n"
     trace = loop_rows(
@@ -110,6 +123,7 @@ def test_loops_of_a_run_of_hours_have_intervals():
         ("noise = 0.1 * rng.normal(0, 1)", True),
         ("noise = 0.1 * np.random.randn(12)", False),
         ("share = 1 / np.linalg.norm(number)", True),
+        ("layer = 0.1 * (weights @ number)", False),
         ("share = 0.1 * torch.rand(1).item()", True),
         ("other = other * 2", True),  # an array of another function
     ],

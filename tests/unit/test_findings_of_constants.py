@@ -1,0 +1,137 @@
+"""Advice on what is made again in each call, and on functions for arrays that get one number."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from support.files.loop_rows import FILE, Time, found_by, loop_rows
+from support.files.relation_rows import SECOND
+
+from rlscope.analysis.constant_calls import constant_call
+from rlscope.analysis.source_code import Source
+
+BINS = """\
+import numpy as np
+def discretize(x, v):
+    xs = np.linspace(-1.2, 0.6, 40)
+    vs = np.linspace(-0.07, 0.07, 40)
+    return int(np.digitize(x, xs)), int(np.digitize(v, vs))
+"""
+
+
+def test_arrays_of_constants_are_named_with_all_lines_of_their_function():
+    times = [Time("(none)", "python", SECOND, line) for line in (3, 4, 5)]
+    (finding,) = found_by("unchanged_calls", loop_rows(*times, text=BINS))
+    assert (finding.file, finding.line) == (FILE, 3)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.97 * 2 * SECOND)
+
+
+def test_a_few_of_them_are_no_finding():
+    times = [Time("(none)", "python", SECOND // 5, line) for line in (3, 4)]
+    assert found_by("unchanged_calls", loop_rows(*times, text=BINS)) == []
+
+
+FILE_TEXT = """\
+import numpy as np
+N = 40
+SEEN = []
+for i in range(3):
+    M = i
+class Agent:
+    def __init__(self):
+        self.low = 1
+        self.high = 2
+        self.rows = [1, 2]
+    def act(self, x):
+        {}
+        return 1
+    def reset(self):
+        self.high = 3
+        self.rows.append(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("b = np.linspace(-1, 1, N)", "linspace"),
+        ("b = np.linspace(self.low, 1, 40)", "linspace"),
+        ("b = np.array([[np.pi, 1.0], [-0.2, 1]], dtype=np.float32)", "array"),
+        ("y = np.clip(x, np.array([0, 1]), 3)", "array"),
+        ("y = x + np.arange(10)", "arange"),
+        ("b = np.linspace(-1, 1, M)", None),  # a loop sets it
+        ("b = np.linspace(self.low, self.high, 40)", None),
+        ("b = np.array(self.rows)", None),
+        ("b = np.arange(x)", None),
+        ("b = np.zeros(4); b[x] = 1", None),
+        ("b = np.zeros(4); b += x", None),
+        ("b = np.array([2, 1]); b.sort()", None),
+        ("self.b = np.arange(10)", None),
+        ("return np.arange(10)", None),  # the caller may change it
+        ("b = np.arange(10); return b", None),
+        ("b = np.random.rand(10)", None),
+        ("b = make.arange(10)", None),
+    ],
+)
+def test_which_arrays_are_constant(body, name):
+    assert constant_call(Source(ast.parse(FILE_TEXT.format(body))), 12) == name
+
+
+def test_a_loop_of_the_file_makes_them_again_too():
+    text = "import numpy as np\nN = 3\ny = np.arange(N)\nfor i in rows:\n    z = np.arange(N)\n"
+    source = Source(ast.parse(text))
+    assert constant_call(source, 5) == "arange"
+    assert constant_call(source, 3) is None
+    assert constant_call(Source(ast.parse(text.replace("arange(N)", "arange(i)"))), 5) is None
+
+
+# ---- one number ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("n = int(np.digitize(x, xs))", ["np.digitize"]),
+        ("y = 2 * float(numpy.clip(x, -1, 1))", ["np.clip"]),
+        ("n = np.digitize(x, xs)", []),  # of an array, as far as the text says
+        ("y = float(np.mean(np.clip(x, -1, 1)))", []),
+        ("y = float(np.sqrt(x))", []),  # as quick as math.sqrt
+        ("y = float(torch.clip(x, -1, 1))", []),
+    ],
+)
+def test_functions_for_arrays_that_compute_a_number_are_named(line, names):
+    text = f"def act(x):\n    {line}\n"
+    findings = found_by(
+        "number_functions", loop_rows(Time("(none)", "python", SECOND, 2), text=text)
+    )
+    assert [each.title.split(", ")[1] for each in findings] == names
+    for each in findings:
+        assert (each.line, each.price.saving_ns) == (2, pytest.approx(0.8 * SECOND))
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("return np.array([rng.choice(4, p=row) for row in rows])", 0.95),
+        ("for i, row in enumerate(rows): a[i] = np.random.choice(range(4), p=rows[i])", 0.95),
+        ("return np.random.choice(len(p), p=p)", 0.75),
+        ("return np.random.choice(9, p=p, size=32)", None),
+        ("return np.random.choice(9, 32, p=p)", None),
+        ("return np.random.choice(9)", None),
+    ],
+)
+def test_draws_with_probabilities_are_named(line, part):
+    text = f"def act(p, rows):\n    {line}\n"
+    trace = loop_rows(Time("inference", "python", 2 * SECOND, 2), text=text)
+    prices = [each.price.saving_ns for each in found_by("weighted_draws", trace)]
+    assert prices == ([pytest.approx(part * 2 * SECOND)] if part else [])
+
+
+def test_a_loop_over_steps_is_none_over_rows():
+    text = "for step in range(9):\n    action = rng.choice(4, p=policy[state])\n"
+    trace = loop_rows(Time("(none)", "python", 2 * SECOND, 2), text=text)
+    (finding,) = found_by("weighted_draws", trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.75 * 2 * SECOND)
