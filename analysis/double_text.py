@@ -19,7 +19,7 @@ def asked_at(trace: Trace) -> tuple[str, int] | None:
     """File and number of a line: one that sets the default, or the first of others."""
     found = [
         (rank, file, line)
-        for file in statement.run(trace, "findings/own_file")["file"]
+        for file in statement.run(trace, "findings/own_file", pattern="|".join(_NAMES))["file"]
         for rank, line in _lines_of(source_of(trace, file).tree or ast.Module([], []))
     ]
     return min(found)[1:] if found else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, Source, name_of
 
@@ -86,7 +87,7 @@ def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> boo
     line if the container is a variable of the same function. If it is an array of which a part is
     counted, entries are set."""
     made, added = [], []
-    for node, scope, loop in _walk(source.tree):
+    for node, scope, loop in _changes(source.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if ast.unparse(node.func.value) == container:
                 if node.func.attr == "clear":
@@ -111,19 +112,24 @@ def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> boo
     )
 
 
-def _walk(tree: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST, ast.AST | None]]:
-    """Each node with its function, or the file, and the outermost loop there around it."""
+@lru_cache(maxsize=8)
+def _changes(tree: ast.AST | None) -> Sequence[tuple[ast.AST, ast.AST, ast.AST | None]]:
+    """What may set, fill or empty a container: each with its function, or the file, and the
+    outermost loop there around it. A file is gone through once, and not for each of its lines."""
+    found: list[tuple[ast.AST, ast.AST, ast.AST | None]] = []
     nodes: deque[tuple[ast.AST, ast.AST, ast.AST | None]] = deque()
     if tree is not None:
         nodes.append((tree, tree, None))
     while nodes:
         node, scope, loop = nodes.popleft()
-        yield node, scope, loop
-        if isinstance(node, SCOPES):
+        if isinstance(node, (ast.Call, ast.Assign, ast.AnnAssign, ast.Delete)):
+            found.append((node, scope, loop))
+        elif isinstance(node, SCOPES):
             scope, loop = node, None
         elif loop is None and isinstance(node, LOOPS):
             loop = node
         nodes.extend((each, scope, loop) for each in ast.iter_child_nodes(node))
+    return found
 
 
 def _function_of(source: Source, line: int) -> ast.AST | None:

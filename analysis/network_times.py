@@ -59,7 +59,7 @@ class _Classes:
     def __init__(self, trace: Trace) -> None:
         self._places: dict[str, list[tuple[str, range]]] = {}
         self._made: dict[str, set[str]] = {}
-        for file in statement.run(trace, "findings/own_file")["file"]:
+        for file in statement.run(trace, "findings/own_file", pattern="")["file"]:
             tree = source_of(trace, file).tree or ast.Module([], [])
             for node in ast.walk(tree):
                 if isinstance(node, ast.ClassDef):

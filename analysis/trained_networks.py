@@ -18,6 +18,8 @@ Networks = frozenset[str]
 _OPTIMIZERS = frozenset(
     "adadelta adagrad adam adamax adamw asgd lion nadam radam rmsprop sgd".split()
 )
+LINES = rf"(?i)optim|\.step\(|zero_grad|\b({'|'.join(sorted(_OPTIMIZERS))})\b"
+"""What lines have that make optimizers, or call them: a regular expression."""
 _JOINS = frozenset(("chain", "list", "tuple"))
 _SELF = "self"
 
@@ -64,7 +66,8 @@ class Optimizers:
     @cached_property
     def _steps(self) -> dict[str, Networks]:
         """What each optimizer trains that makes steps somewhere, by its full name."""
-        steps = ((ast.unparse(call.func), self.of_step(call)) for call in self._calls)
+        calls = (call for call in self._calls if name_of(call.func) == "step")
+        steps = ((ast.unparse(call.func), self.of_step(call)) for call in calls)
         return {name: nets for name, nets in steps if nets}
 
     @cached_property

@@ -74,7 +74,12 @@ def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[R
     """Rows of lines in loops of one function, in one operation. The loop of the training itself
     is none."""
     found: dict[tuple[str, tuple[int, int] | None, str], list[Row]] = {}
+    of_files: dict[str, float] = {}
     for row in rows:
+        of_files[row["file"]] = of_files.get(row["file"], 0) + row["own_ns"]
+    for row in rows:
+        if not finding_verdicts.is_saving_notable(of_files[row["file"]], loop.loop_ns):
+            continue
         source = source_of(trace, row["file"])
         asked = {key: row[key] for key in ("file", "line", "operation")}
         if source.depth_of(row["line"]) and own_loop(trace, loop, **asked) is not None:

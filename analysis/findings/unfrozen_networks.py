@@ -13,7 +13,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
 from rlscope.analysis.source_code import source_of
-from rlscope.analysis.trained_networks import Optimizers
+from rlscope.analysis.trained_networks import LINES, Optimizers
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -28,7 +28,7 @@ _COUNTED = (0.6, 1.0, 1.5)
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = training_lines.backward_lines(trace, loop)
-    files = statement.run(trace, "findings/own_file")["file"] if rows else ()
+    files = statement.run(trace, "findings/own_file", pattern=LINES)["file"] if rows else ()
     trees = [source_of(trace, file).tree for file in files]
     optimizers = Optimizers([tree for tree in trees if tree is not None])
     for row in rows:

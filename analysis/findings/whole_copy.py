@@ -3,9 +3,9 @@ new item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, groups, statement, verdicts
@@ -49,12 +49,13 @@ class _Said:
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     steps = _steps(trace, loop)
     asked = {"process_id": loop.process_id, "operations": []}
-    places: dict[tuple[str, int], list[dict[str, object]]] = {}
+    places: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         places.setdefault((row["file"], row["line"]), []).append(row)
     told: set[tuple[str, int]] = set()
+    of_files = _of_files(places)
     for (file, line), rows in places.items():
-        if (file, line) in told:
+        if (file, line) in told or not verdicts.is_line_costly(of_files[file], loop.loop_ns):
             continue
         sums = _read_with(source_of(trace, file), line)
         time = estimate_of([*rows, *(row for each in sums for row in places.get((file, each), ()))])
@@ -78,6 +79,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 file=file,
                 line=line,
             )
+
+
+def _of_files(places: Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]) -> dict[str, float]:
+    """Time of all lines of each file."""
+    found: dict[str, float] = {}
+    for (file, _), rows in places.items():
+        found[file] = found.get(file, 0) + sum(row["own_ns"] for row in rows)
+    return found
 
 
 def _read_with(source: Source, line: int) -> set[int]:
