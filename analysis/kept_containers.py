@@ -124,12 +124,22 @@ def _changes(tree: ast.AST | None) -> Sequence[tuple[ast.AST, ast.AST, ast.AST |
         node, scope, loop = nodes.popleft()
         if isinstance(node, (ast.Call, ast.Assign, ast.AnnAssign, ast.Delete)):
             found.append((node, scope, loop))
+        elif isinstance(node, ast.ClassDef):
+            found += [(each, node, None) for each in _fields(node)]
         elif isinstance(node, SCOPES):
             scope, loop = node, None
         elif loop is None and isinstance(node, LOOPS):
             loop = node
         nodes.extend((each, scope, loop) for each in ast.iter_child_nodes(node))
     return found
+
+
+def _fields(node: ast.ClassDef) -> Iterator[ast.Assign]:
+    """The fields of a dataclass that have a value, as if a method made them."""
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and each.value and isinstance(each.target, ast.Name):
+            field = ast.Attribute(ast.Name("self", ast.Load()), each.target.id, ast.Store())
+            yield ast.Assign([field], each.value)
 
 
 def _function_of(source: Source, line: int) -> ast.AST | None:
@@ -157,5 +167,7 @@ def _is_of(target: ast.expr, container: str) -> bool:
 
 def _is_entry(target: ast.expr, container: str) -> bool:
     """Whether an assignment sets one entry."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_entry(each, container) for each in target.elts)
     is_entry = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice)
     return is_entry and ast.unparse(getattr(target, "value", target)) == container

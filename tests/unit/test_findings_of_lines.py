@@ -322,6 +322,22 @@ def test_a_growing_list_of_the_file_is_kept_too(line, after, speaks):
     assert [each.line for each in found(whole_copy.RULE, trace)] == ([place] if speaks else [])
 
 
+def test_a_field_of_a_dataclass_is_kept_too():
+    text = (
+        "@dataclass\nclass Memory:\n    seen: np.ndarray = field(default_factory=rows)\n"
+        "    def add(self, one, other):\n"
+        "        self.seen[self.n], self.more[self.n] = one, other\n"
+        "    def stats(self):\n        return self.seen[:self.n].mean(axis=0)\n"
+    )
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 7),
+        Time("simulation", "python", SECOND, 10),
+        entries={"simulation": 1000},
+        text=text,
+    )
+    assert [each.line for each in found(whole_copy.RULE, trace)] == [7]
+
+
 def test_what_a_constructor_fills_does_not_grow():
     text = (
         "class Critics:\n    def __init__(self):\n        self.nets = []\n"
