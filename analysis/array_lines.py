@@ -41,7 +41,7 @@ def _operands(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.expr]:
 
 
 def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
-    """An entry of an array is none, but a stretch of it is."""
+    """An entry of an array is none, but a stretch of it is, and only arrays have x[:, None]."""
     if isinstance(value, ast.BinOp):
         return isinstance(value.op, ast.MatMult) or any(
             _is_array(each, arrays) for each in _operands(value)
@@ -49,6 +49,8 @@ def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
     if isinstance(value, ast.UnaryOp):
         return _is_array(value.operand, arrays)
     if isinstance(value, ast.Subscript):
+        if isinstance(value.slice, ast.Tuple):
+            return any(isinstance(each, ast.Slice) for each in value.slice.elts)
         return isinstance(value.slice, ast.Slice) and _is_array(value.value, arrays)
     if isinstance(value, ast.Call):
         return _makes_array(value)

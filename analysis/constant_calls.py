@@ -37,6 +37,16 @@ def constant_call(source: Source, line: int) -> str | None:
     return None
 
 
+def is_all_of(source: Source, line: int) -> bool:
+    """Whether a line only gives a name to what it calls."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and all(isinstance(each, ast.Name) for each in node.targets)
+        for node in source.around(line)
+    )
+
+
 def _makes_array(call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
         return False

@@ -26,6 +26,11 @@ def test_arrays_of_constants_are_named_with_all_lines_of_their_function():
     assert (finding.file, finding.line) == (FILE, 3)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.97 * 2 * SECOND)
+    sure_ns = finding.price.low_ns
+    more = BINS.replace("np.linspace(-0.07, 0.07, 40)", "x + np.linspace(-0.07, 0.07, 40)")
+    (finding,) = found_by("unchanged_calls", loop_rows(*times, text=more))
+    assert finding.price is not None
+    assert finding.price.low_ns == pytest.approx(sure_ns * 0.5 / 0.9)
 
 
 def test_a_few_of_them_are_no_finding():

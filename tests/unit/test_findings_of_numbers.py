@@ -124,6 +124,8 @@ def test_loops_of_a_run_of_hours_have_intervals():
         ("noise = 0.1 * np.random.randn(12)", False),
         ("share = 1 / np.linalg.norm(number)", True),
         ("layer = 0.1 * (weights @ number)", False),
+        ("row = 0.1 * number[:, None]", False),
+        ("entry = 0.1 * number[0, 1]", True),
         ("share = 0.1 * torch.rand(1).item()", True),
         ("other = other * 2", True),  # an array of another function
     ],
