@@ -31,9 +31,14 @@ def watch() -> None:
 
 
 def watch_numpy(module: Any) -> None:
-    """numpy.random, which NumPy imports where a program first names it."""
+    """numpy.random, which NumPy imports where a program first names it. Its functions are those of
+    a RandomState of its own, with which programs make others."""
     for name in _NUMPY:
-        _watch_bound(module, name)
+        is_watched = runtime.watch_in_place("draw", getattr(module.RandomState, name))
+        if is_watched and isinstance(getattr(module, name), MethodType):
+            _says(f"numpy.random.{name}")
+        else:  # before NumPy 2
+            _watch_bound(module, name)
     for name in _GENERATOR:
         if runtime.watch_in_place("draw", getattr(module.Generator, name)):
             _says(f"numpy.random.Generator.{name}")

@@ -68,6 +68,7 @@ numpy.random.seed(3)
 net = torch.nn.Linear(1, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 generator = numpy.random.default_rng(3)
+state = numpy.random.RandomState(3)
 items = [float(i) for i in range(100)]
 
 def act():
@@ -100,6 +101,8 @@ BATCHES = [
     "(random.shuffle(items), items[:4])[1]",
     "[items[i] for i in numpy.random.permutation(100)[:4]]",
     "(numpy.random.shuffle(items), items[:4])[1]",
+    "[items[i] for i in state.randint(0, 100, size=4)]",
+    "state.permutation(items)[:4].tolist()",
     "generator.permutation(items)[:4].tolist()",
     "(generator.shuffle(items), items[:4])[1]",
     "[items[i] for i in torch.randperm(100)[:4]]",
@@ -111,6 +114,7 @@ ACTIONS = [
     "random.randint(0, 1)",
     "numpy.random.choice(2)",
     "numpy.random.randint(2)",
+    "state.choice(2, p=[0.5, 0.5])",
     "generator.choice(2)",
     "generator.integers(2)",
     "torch.randint(0, 2, (1,)).item()",

@@ -13,13 +13,22 @@ using native_calls::Owned;
 
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
 
-// As an interpreter's vectorcall pointer, which all callables of one kind have alike.
-enum class Kind { kWithoutPointer, kMethodOfTuple, kMethodOfNone, kFunctionOfOne, kOfCython };
+// As an interpreter's vectorcall pointer, which all callables of one kind have alike. Cython has
+// one in each extension module: those of numpy.random are two.
+enum class Kind {
+  kWithoutPointer,
+  kMethodOfTuple,
+  kMethodOfNone,
+  kFunctionOfOne,
+  kOfCython,
+  kOfOtherCython
+};
 
 vectorcallfunc method_of_tuple = nullptr;
 vectorcallfunc method_of_none = nullptr;
 vectorcallfunc function_of_one = nullptr;
 vectorcallfunc of_cython = nullptr;
+vectorcallfunc of_other_cython = nullptr;
 
 // As the interpreter calls what has no vectorcall pointer: with a tuple and a dictionary.
 PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t flagged_count,
@@ -46,6 +55,7 @@ vectorcallfunc Original() {
   if constexpr (kind == Kind::kMethodOfNone) return method_of_none;
   if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
   if constexpr (kind == Kind::kOfCython) return of_cython;
+  if constexpr (kind == Kind::kOfOtherCython) return of_other_cython;
   return CallWithTuple;
 }
 
@@ -137,7 +147,8 @@ bool WatchCython(PyObject* callable) {
   if (!PyType_HasFeature(Py_TYPE(callable), Py_TPFLAGS_HAVE_VECTORCALL)) return false;
   auto* pointer = reinterpret_cast<vectorcallfunc*>(reinterpret_cast<char*>(callable) +
                                                     type->tp_vectorcall_offset);
-  return ReplaceAlike<Kind::kOfCython, converts>(pointer, &of_cython);
+  return ReplaceAlike<Kind::kOfCython, converts>(pointer, &of_cython) ||
+         ReplaceAlike<Kind::kOfOtherCython, converts>(pointer, &of_other_cython);
 }
 
 template <Converts converts>
