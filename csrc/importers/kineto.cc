@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 
 #include "importers/decimal.h"
+#include "importers/kineto_words.h"
+#include "importers/launches.h"
 #include "importers/row_sorter.h"
 #include "importers/rows.h"
 
@@ -36,68 +37,6 @@ constexpr size_t kMostDevices = 64;
 constexpr int64_t kMostBaseNs = int64_t{1} << 61;
 
 constexpr std::string_view kStep = "ProfilerStep#";
-
-// "train.py(12): step", "nn.Module: Linear_0"; what is neither is a function of C, which Python's
-// frames call: "<built-in method sqrt of ...>".
-bool IsPythonFrame(std::string_view name) {
-  constexpr std::string_view kModule = "nn.Module: ";
-  return name.find("): ") != std::string_view::npos || name.substr(0, kModule.size()) == kModule;
-}
-
-// The kinds of memory that Kineto names, by CUPTI's numbers.
-struct MemoryWord {
-  std::string_view word;
-  uint32_t number;
-};
-constexpr MemoryWord kMemories[] = {{"Pageable", 1},      {"Pinned", 2},  {"Device", 3},
-                                    {"Array", 4},         {"Managed", 5}, {"Device Static", 6},
-                                    {"Managed Static", 7}};
-
-uint32_t MemoryOf(std::string_view word) {
-  for (const MemoryWord& row : kMemories) {
-    if (row.word == word) return row.number;
-  }
-  return 0;
-}
-
-constexpr std::string_view kDirections[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                            "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-
-uint32_t DirectionOf(std::string_view word) {
-  const auto found = std::find(std::begin(kDirections) + 1, std::end(kDirections), word);
-  return found == std::end(kDirections) ? 0
-                                        : static_cast<uint32_t>(found - std::begin(kDirections));
-}
-
-// What stands in the parentheses of a name.
-std::string_view InParentheses(std::string_view name) {
-  const size_t begin = name.find('('), end = name.rfind(')');
-  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
-  return name.substr(begin + 1, end - begin - 1);
-}
-
-// "Memcpy HtoD (Pageable -> Device)": the direction, and the host's memory or the source's.
-uint32_t HowOfCopy(std::string_view name) {
-  constexpr std::string_view kPrefix = "Memcpy ", kArrow = " -> ";
-  if (name.substr(0, kPrefix.size()) != kPrefix) return 0;
-  const uint32_t direction = DirectionOf(name.substr(kPrefix.size(), 4));
-  const std::string_view memories = InParentheses(name);
-  const size_t arrow = memories.find(kArrow);
-  if (arrow == std::string_view::npos) return direction;
-  const bool to_host = direction == DirectionOf("DtoH") || direction == DirectionOf("AtoH");
-  const std::string_view memory =
-      to_host ? memories.substr(arrow + kArrow.size()) : memories.substr(0, arrow);
-  return direction | MemoryOf(memory) << 4;
-}
-
-// "Stream Sync": CUPTI's number of what a synchronisation is.
-uint32_t HowOfSync(std::string_view kind) {
-  if (kind == "Event Sync") return 1;
-  if (kind == "Stream Wait Event") return 2;
-  if (kind == "Stream Sync") return 3;
-  if (kind == "Context Sync" || kind == "Device Sync") return 4;
-  return 0;
-}
 
 }  // namespace
 
@@ -366,7 +305,7 @@ const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) 
       break;
     case Category::kMemset:
       work.kind = trace::GpuKind::kMemset;
-      work.how = MemoryOf(InParentheses(event_.name));
+      work.how = HowOfMemset(event_.name);
       break;
     case Category::kSync:
       work.kind = trace::GpuKind::kSync;
@@ -380,70 +319,6 @@ const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) 
 }
 
 // ---- the processes ------------------------------------------------------------------------------
-
-namespace {
-
-// A CUDA call, and a row of a GPU: both in order of correlation ids, and of the file.
-struct Launch {
-  int64_t correlation;
-  uint64_t number;
-  uint64_t process;
-  bool operator<(const Launch& other) const {
-    return std::tie(correlation, number) < std::tie(other.correlation, other.number);
-  }
-};
-
-struct PlacedRow {
-  GpuRow row;
-  ImportedStream stream;
-  uint32_t process;  // to which it belongs if it has no launch
-  bool operator<(const PlacedRow& other) const {
-    return std::tie(row.correlation, row.number) <
-           std::tie(other.row.correlation, other.row.number);
-  }
-};
-
-// The launches of one correlation id after the other.
-class Launches {
- public:
-  Launches(const SpillFile& spill, const RowSorter<Launch>& sorted)
-      : rows_(spill, sorted.runs()), more_(rows_.Next(&next_)) {}
-
-  // The process whose launch stands nearest in the file; nothing: there is none. Correlation ids
-  // ascend from one call to the next.
-  std::optional<uint64_t> Nearest(int64_t correlation, uint64_t number) {
-    if (correlation != correlation_) Collect(correlation);
-    if (same_.empty()) return std::nullopt;
-    const auto behind = std::find_if(same_.begin() + static_cast<ptrdiff_t>(before_), same_.end(),
-                                     [&](const Launch& each) { return each.number > number; });
-    before_ = behind == same_.begin() ? 0 : static_cast<size_t>(behind - same_.begin()) - 1;
-    if (behind == same_.begin()) return behind->process;
-    if (behind == same_.end()) return same_.back().process;
-    const bool is_before = number - same_[before_].number <= behind->number - number;
-    return is_before ? same_[before_].process : behind->process;
-  }
-
- private:
-  static constexpr size_t kMostSame = 65'536;
-
-  void Collect(int64_t correlation) {
-    correlation_ = correlation;
-    same_.clear();
-    before_ = 0;
-    for (; more_ && next_.correlation <= correlation; more_ = rows_.Next(&next_)) {
-      if (next_.correlation == correlation && same_.size() < kMostSame) same_.push_back(next_);
-    }
-  }
-
-  RowMerge<Launch> rows_;
-  Launch next_ = {};
-  bool more_;
-  int64_t correlation_ = 0;
-  std::vector<Launch> same_;
-  size_t before_ = 0;  // numbers ascend, too: the search goes on where it ended
-};
-
-}  // namespace
 
 void KinetoScan::PlaceGpuRows() {
   RowSorter<Launch> launches(spill_, kPlacingBytes);
