@@ -38,11 +38,20 @@ def mean_reading(run: Measured, of: Callable[[str, str], bool], unit: str) -> Re
 def _disturbed2(run: Measured) -> float:
     """Variance of a run's mean that comes from what disturbed it, which may leave the next one
     alone: a part of what the mean iteration takes more than usual ones, as a logarithm."""
-    usual = usual_loop(run, ITERATION, frozenset(paths([run])))
+    usual = sum(_usual_ns(run, operation) for operation in paths([run]))
     mean = float(_series_of(run, lambda *_: True).mean())
-    if usual is None or mean <= 0:
+    if usual <= 0 or mean <= 0:
         return 0.0
-    return (difference_verdicts.DISTURBANCE_SPREAD * math.log(max(mean / usual.value, 1.0))) ** 2
+    return (difference_verdicts.DISTURBANCE_SPREAD * math.log(max(mean / usual, 1.0))) ** 2
+
+
+def _usual_ns(run: Measured, operation: str) -> float:
+    """Of usual entries; the mean where none is known."""
+    found = _of_entries(run, operation)
+    if found is not None:
+        return found.value
+    series = operation_series(run, operation)
+    return float(series.mean()) if series.size else 0.0
 
 
 def alike(runs: Sequence[Measured]) -> frozenset[str]:

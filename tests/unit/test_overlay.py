@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlscope.compare import overlay
+from rlscope.compare import comparison, overlay
 from rlscope.compare.measured import Measured
 from rlscope.compare.renderers import overlaid
 
@@ -68,6 +68,12 @@ def test_arguments_that_not_all_runs_have_are_a_run_s_own(
 )
 def test_no_two_runs_have_one_name(directories: list[str], names: list[str]) -> None:
     assert overlay.of([run(each, "python train.py") for each in directories]).names == names
+
+
+def test_an_operation_without_known_entries_has_its_mean_time() -> None:
+    runs = [run("a", "python train.py"), run("b", "python train.py", simulation=(8, 10, 12))]
+    row, *_ = comparison.compare(runs[:1], runs[1:]).operations
+    assert (row.base, row.new) == (5e6, 10e6)
 
 
 def test_a_run_without_iterations_has_no_times() -> None:
