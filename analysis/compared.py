@@ -37,6 +37,11 @@ def kernels(trace: Trace, *, kernels: int) -> Table:
     return statement.run(trace, "compared/kernel", kernels=kernels)
 
 
+def sources(trace: Trace) -> Table:
+    """file, line, text: the program's own files, as the run kept them."""
+    return statement.run(trace, "compared/source")
+
+
 def facts(trace: Trace) -> Table:
     """kind, value: what the run was made with."""
     return statement.run(trace, "compared/fact")

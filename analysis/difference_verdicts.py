@@ -38,14 +38,14 @@ class Verdict(Enum):
 
     SLOWER = "slower"
     FASTER = "faster"
-    NO_DIFFERENCE_TOLD = "no difference told"
+    NO_CLEAR_DIFFERENCE = "no clear difference"
 
 
 def of_interval(low: float, high: float) -> Verdict:
     """What the interval of a change tells: 0.05 is 5 % more."""
     if low > 0:
         return Verdict.SLOWER
-    return Verdict.FASTER if high < 0 else Verdict.NO_DIFFERENCE_TOLD
+    return Verdict.FASTER if high < 0 else Verdict.NO_CLEAR_DIFFERENCE
 
 
 def are_entries_alike(part: float) -> bool:

@@ -38,7 +38,7 @@ _OWN = frozenset(
         *("start-up", "loop", "warm-up", "end", "whole", "explicit", "automatic"),
         *("running", "complete", "cut", "damaged", "imported"),
         *("measured", "worth a look", "once"),
-        *("slower", "faster", "no difference told", "iteration", "environment step", "run"),
+        *("slower", "faster", "no clear difference", "iteration", "environment step", "run"),
     )
 )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rlscope.analysis import difference_verdicts
-from rlscope.compare import environments, iterations, parts, whole
+from rlscope.compare import environments, findings, iterations, parts, whole
+from rlscope.compare.findings import FindingRow
 from rlscope.compare.measured import Measured
-from rlscope.compare.rows import ITERATION, RUN, STEP, FindingRow, Row, Sides
+from rlscope.compare.rows import ITERATION, RUN, STEP, Row, Sides
+from rlscope.compare.sources import Sources
 from rlscope.errors import RlscopeError
 
 
@@ -37,6 +38,19 @@ class Comparison:
     lines: Sequence[Row]
     kernels: Sequence[Row]
     findings: Sequence[FindingRow]
+    sources: Sources
+    sides: Sides
+
+    @property
+    def is_of_itself(self) -> bool:
+        """Whether both sides are the same runs, or copies of them."""
+        base, new = ({identity(run) for run in side} for side in (self.base, self.new))
+        return base == new
+
+    @property
+    def is_of_one_run_each(self) -> bool:
+        """Whether no side says how far runs differ."""
+        return len(self.base) == len(self.new) == 1
 
 
 def compare(base: Sequence[Measured], new: Sequence[Measured], *, per: str = "") -> Comparison:
@@ -64,11 +78,14 @@ def compare(base: Sequence[Measured], new: Sequence[Measured], *, per: str = "")
         equal = not all(steps) or max(steps) <= min(steps) * difference_verdicts.EQUAL_WORK
         unit = ITERATION if equal else STEP
     sides = Sides(base, new, unit, iterations.alike(every))
+    sources = Sources(base, new)
+    said = [*_on_both(base, new), *warnings(every), *sources.warnings()]
     return Comparison(
-        base, new, unit, environments.differing(base, new), warnings([*base, *new]),
+        base, new, unit, environments.differing(base, new), said,
         whole.loop(sides), whole.mean_loop(sides), whole.per_step(sides),
         whole.cpu(sides), parts.operations(sides), parts.layers(sides), parts.crossings(sides),
-        parts.lines(sides), parts.kernels(sides), _findings(base, new),
+        parts.lines(sides, sources), parts.kernels(sides),
+        findings.compare(base, new, sources), sources, sides,
     )  # fmt: skip
 
 
@@ -96,35 +113,19 @@ def warnings(every: Sequence[Measured]) -> list[str]:
     ]
 
 
+def identity(run: Measured) -> str:
+    """The same for a run and its copies."""
+    return run.run_id or str(id(run))
+
+
+def _on_both(base: Sequence[Measured], new: Sequence[Measured]) -> list[str]:
+    """Some runs are on both sides, and not all: they hide what differs."""
+    sides = [{identity(run): run.directory for run in side} for side in (base, new)]
+    both = sorted(sides[0][each] for each in sides[0].keys() & sides[1].keys())
+    if not both or sides[0].keys() == sides[1].keys():
+        return []
+    return [f"The same run is on both sides: {', '.join(both)}."]
+
+
 def _same_script(runs: Sequence[Measured]) -> bool:
     return len({environments.script_of(each.facts.get("program", "")) for each in runs}) == 1
-
-
-def _findings(base: Sequence[Measured], new: Sequence[Measured]) -> list[FindingRow]:
-    """By rule, operation and line: titles have numbers in them."""
-    sides = [side_findings(side) for side in (base, new)]
-    keys = sorted(
-        {*sides[0], *sides[1]},
-        key=lambda key: -max(side[key][1] for side in sides if key in side),
-    )
-    return [
-        FindingRow(
-            next(side[key][0] for side in reversed(sides) if key in side),
-            *(side[key][1] if key in side else None for side in sides),
-        )
-        for key in keys
-    ]
-
-
-def side_findings(side: Sequence[Measured]) -> dict[tuple[str, ...], tuple[str, float]]:
-    """Rule, operation and file -> title and price, of findings that half of the runs have."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for run in side:
-        for row in run.findings:
-            key = (row["rule"], row["operation"] or "", row["file"] or "")
-            found.setdefault(key, []).append(dict(row))
-    return {
-        key: (rows[0]["title"], sum(row["saving_share"] or 0.0 for row in rows) / len(rows))
-        for key, rows in found.items()
-        if 2 * len(rows) >= len(side)
-    }

@@ -118,7 +118,7 @@ class Relative:
     @property
     def verdict(self) -> Verdict:
         """What can be told of the operation."""
-        return self.difference.verdict if self.is_changed else Verdict.NO_DIFFERENCE_TOLD
+        return self.difference.verdict if self.is_changed else Verdict.NO_CLEAR_DIFFERENCE
 
 
 def compare(base: Sequence[Reading], new: Sequence[Reading], *, doubt: float) -> Difference:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlscope.analysis import advice, buckets, compared, coverage, lines, run_facts
 from rlscope.analysis.critical_loop import critical_loop
-from rlscope.analysis.operations import OUTSIDE
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.analysis.transitions import process_transitions
 from rlscope.compare.readings import BLOCKS, Histogram, Values
 from rlscope.relations.groups import SIMULATION, outermost_of
@@ -65,6 +65,8 @@ class Measured:
     """Entries into another layer in an iteration, by operation and layers."""
     lines: Sequence[Row] = ()
     """Rows of lines.hot_lines()."""
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Path of a file of the program -> its lines, as far as they were kept."""
     kernels: Mapping[str, int] = field(default_factory=dict)
     findings: Sequence[Row] = ()
     losses: Sequence[str] = ()
@@ -74,6 +76,8 @@ class Measured:
     timeline: Sequence[Row] = ()
     """Rows of buckets.timeline_layer() of the process."""
     process: str = ""
+    run_id: str = ""
+    """Identity of the run, which its copies share; "": not known."""
 
     @property
     def units(self) -> int:
@@ -104,6 +108,7 @@ def read(trace: Trace) -> Measured:
         cpu_ns=process["cpu_ns"],
         crossings=_crossings(trace, process_id),
         lines=lines.hot_lines(trace, lines=limits.LINES).to_dicts(),
+        sources=_sources(trace),
         kernels={
             row["function"]: row["duration_ns"]
             for row in compared.kernels(trace, kernels=_KERNELS).to_dicts()
@@ -124,6 +129,7 @@ def read(trace: Trace) -> Measured:
             if row["process_id"] == process_id
         ],
         process=process["name"] or "",
+        run_id=trace.table("run")["run_id"][0] or "",
     )
 
 
@@ -168,9 +174,17 @@ def _entry_times(trace: Trace, process_id: int) -> dict[str, Histogram]:
     return dict(found)
 
 
+def _sources(trace: Trace) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in compared.sources(trace).to_dicts():
+        found[row["file"]].append(row["text"])
+    return {file: tuple(texts) for file, texts in found.items()}
+
+
 def _crossings(trace: Trace, process_id: int) -> dict[str, float]:
     return {
-        f"{row['operation']}: {row['from_layer']} to {row['to_layer']}": row["per_iteration"]
+        f"{BETWEEN if row['operation'] == OUTSIDE else row['operation']}: {row['from_layer']} to "
+        f"{row['to_layer']}": row["per_iteration"]
         for row in process_transitions(trace, process_id).to_dicts()
         if row["per_iteration"]
     }

@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
-from rlscope.compare import comparison, environments, iterations
+from rlscope.compare import comparison, environments, findings, iterations
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Values
 
@@ -59,7 +59,7 @@ def of(runs: Sequence[Measured]) -> Overlay:
         comparison.warnings(runs),
         [_spread(iterations.loop_series(run)) for run in runs],
         _operations(runs),
-        _findings(runs),
+        findings.of_runs(runs),
     )
 
 
@@ -120,17 +120,3 @@ def _operations(runs: Sequence[Measured]) -> list[tuple[str, list[Spread | None]
         for path in iterations.paths(run for run in runs if run.series)
     ]
     return sorted(found, key=lambda each: -max(own.median if own else 0.0 for own in each[1]))
-
-
-def _findings(runs: Sequence[Measured]) -> list[tuple[str, list[float | None]]]:
-    """By rule, operation and file, as a comparison has them; the largest first."""
-    sides = [comparison.side_findings([run]) for run in runs]
-    keys = dict.fromkeys(key for side in sides for key in side)
-    found = [
-        (
-            next(side[key][0] for side in sides if key in side),
-            [side[key][1] if key in side else None for side in sides],
-        )
-        for key in keys
-    ]
-    return sorted(found, key=lambda each: -max(price or 0.0 for price in each[1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,10 @@ from rlscope.compare import iterations, relative, whole
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
 from rlscope.compare.rows import RUN, Row, Sides
+from rlscope.compare.sources import Place, Sources
 
+_RARE = 0.01
+"""Crossings of an iteration up to which they are left out, if both sides have no more."""
 _NORMAL = 1.96
 """Standard errors from an estimate to the end of its 95 % interval."""
 
@@ -49,7 +52,7 @@ def _parts(
 
 def _place(row: Row) -> tuple[object, ...]:
     """What differs from the rest of the loop comes first: a machine slows all parts of it."""
-    untold = Verdict.NO_DIFFERENCE_TOLD
+    untold = Verdict.NO_CLEAR_DIFFERENCE
     contribution = row.contribution
     if row.relative is not None and row.relative_verdict != untold:
         contribution = row.share * row.relative.difference.change
@@ -107,24 +110,42 @@ def crossings(sides: Sides) -> list[Row]:
         count = run.crossings.get(name)
         return Reading(count, 0.0, 0.0) if count else None
 
-    return _parts(sides, _names(run.crossings for run in sides.every), reading)
+    names = _names(
+        [name for name, count in run.crossings.items() if count >= _RARE] for run in sides.every
+    )
+    return _parts(sides, names, reading)
 
 
-def lines(sides: Sides) -> list[Row]:
-    found = {id(run): {_line(row): row for row in run.lines} for run in sides.every}
+def lines(sides: Sides, sources: Sources) -> list[Row]:
+    """The same line of both programs is one row."""
+    placed = {id(run): dict(_placed(run, sources)) for run in sides.every}
+    places = {_key(place): place for of in placed.values() for place in of}
+    found = {
+        id(run): {_key(place): row for place, row in placed[id(run)].items()} for run in sides.every
+    }
 
-    def reading(run: Measured, name: str) -> Reading | None:
-        row = found[id(run)].get(name)
+    def reading(run: Measured, key: str) -> Reading | None:
+        row = found[id(run)].get(key)
         if row is None or not row["own_ns"]:
             return None
         sampled = (row["own_high_ns"] - row["own_low_ns"]) / (2 * _NORMAL * row["own_ns"])
         return _as_noisy(run, row["own_ns"] / run.units, sides.unit, sampled**2)
 
-    return _parts(sides, _names(found[id(run)] for run in sides.every), reading)
+    rows = _parts(sides, _names(found[id(run)] for run in sides.every), reading)
+    return [replace(row, name=places[row.name].name, place=places[row.name]) for row in rows]
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    return f"{row['file'].rpartition('/')[2]}:{row['line']}"
+def _placed(run: Measured, sources: Sources) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    for row in run.lines:
+        place = sources.place(run, row["file"], row["line"]) if row["line"] else None
+        if place is not None:
+            yield place, row
+
+
+def _key(place: Place) -> str:
+    """Sorts by where it is."""
+    numbers = (0 if each is None else each for each in (place.base_line, place.new_line))
+    return ":".join([place.file, place.new_file, *(f"{each:09d}" for each in numbers)])
 
 
 def kernels(sides: Sides) -> list[Row]:

@@ -178,7 +178,7 @@ class _Loop:
         return {
             place: each
             for place, each in found.items()
-            if each is not None and each.difference.verdict != Verdict.NO_DIFFERENCE_TOLD
+            if each is not None and each.difference.verdict != Verdict.NO_CLEAR_DIFFERENCE
         }
 
 

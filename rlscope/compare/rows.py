@@ -10,6 +10,7 @@ from rlscope.compare import differences
 from rlscope.compare.differences import Difference, Relative
 from rlscope.compare.measured import Measured
 from rlscope.compare.readings import Reading
+from rlscope.compare.sources import Place
 
 ITERATION, STEP, RUN = "iteration", "environment step", "run"
 """What times are per."""
@@ -33,6 +34,8 @@ class Row:
     """The change of the time without what recording cost. None: no cost is known."""
     relative: Relative | None = None
     """The operation divided by the rest of the loop. None: it cannot be."""
+    place: Place | None = None
+    """Of a line of the programs."""
 
     @property
     def only(self) -> str:
@@ -43,27 +46,17 @@ class Row:
     def verdict(self) -> Verdict:
         """What can be told: of its own time, else of that relative to the rest of the loop."""
         own = self.own_verdict
-        return own if own != Verdict.NO_DIFFERENCE_TOLD else self.relative_verdict
+        return own if own != Verdict.NO_CLEAR_DIFFERENCE else self.relative_verdict
 
     @property
     def own_verdict(self) -> Verdict:
         """What its own time tells."""
-        return self.difference.verdict if self.difference else Verdict.NO_DIFFERENCE_TOLD
+        return self.difference.verdict if self.difference else Verdict.NO_CLEAR_DIFFERENCE
 
     @property
     def relative_verdict(self) -> Verdict:
         """What it tells relative to the rest of the loop."""
-        return self.relative.verdict if self.relative else Verdict.NO_DIFFERENCE_TOLD
-
-
-@dataclass(frozen=True)
-class FindingRow:
-    """A finding of advice that a side has in most of its runs."""
-
-    title: str
-    base: float | None
-    """Part of the loop that it is worth, the mean of the runs with it; None: the side lacks it."""
-    new: float | None
+        return self.relative.verdict if self.relative else Verdict.NO_CLEAR_DIFFERENCE
 
 
 @dataclass(frozen=True)

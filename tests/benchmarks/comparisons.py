@@ -124,7 +124,7 @@ def _halves(chosen: Sequence[Measured]) -> Comparison:
 
 def _is_silent(found: Comparison) -> bool:
     rows = (found.loop, found.mean_loop, *found.operations)
-    return all(row.verdict == Verdict.NO_DIFFERENCE_TOLD for row in rows)
+    return all(row.verdict == Verdict.NO_CLEAR_DIFFERENCE for row in rows)
 
 
 def _finds(found: Comparison) -> bool:
@@ -134,13 +134,13 @@ def _finds(found: Comparison) -> bool:
 
 def _finds_by_rest(found: Comparison) -> bool:
     """Whether the operation's own time does not tell it."""
-    return _finds(found) and found.operations[0].own_verdict == Verdict.NO_DIFFERENCE_TOLD
+    return _finds(found) and found.operations[0].own_verdict == Verdict.NO_CLEAR_DIFFERENCE
 
 
 def _misleads(found: Comparison) -> bool:
     """Whether what is told first is not what was planted."""
     first = found.operations[0]
-    return first.verdict != Verdict.NO_DIFFERENCE_TOLD and not _finds(found)
+    return first.verdict != Verdict.NO_CLEAR_DIFFERENCE and not _finds(found)
 
 
 def _covers(kind: str) -> Callable[[Comparison], bool]:

@@ -91,7 +91,7 @@ def figures(generator: Generator, machine: Machine, runs: int, trials: int) -> l
 
 def _is_silent(found: Comparison) -> bool:
     rows = (found.loop, found.mean_loop, *found.operations)
-    return all(row.verdict == Verdict.NO_DIFFERENCE_TOLD for row in rows)
+    return all(row.verdict == Verdict.NO_CLEAR_DIFFERENCE for row in rows)
 
 
 def _is_told(found: Comparison) -> bool:

@@ -44,7 +44,7 @@ def test_a_run_does_not_differ_from_itself(runs: Path) -> None:
     found = differed(runs / "base-1", runs / "new-1")
     assert found["loop"]["change"] == 0
     rows = [found["loop"], found["mean_loop"], *found["operations"], *found["layers"]]
-    assert {row["verdict"] for row in rows} == {"no difference told"}
+    assert {row["verdict"] for row in rows} == {"no clear difference"}
     assert found["loop"]["could_tell"] > 0
     assert found["environment"] == []
 

@@ -240,7 +240,7 @@ def test_costs_of_an_excerpt_are_those_of_the_hottest_lines(folder):
 
 def test_a_run_does_not_differ_from_its_copy(folder, hostile):
     found = diff.diff(folder, base=["runs/ppo"], new=["runs/ppo"])
-    assert (found["loop"]["verdict"], found["schema"]) == ("no difference told", SCHEMA)
+    assert (found["loop"]["verdict"], found["schema"]) == ("no clear difference", SCHEMA)
     assert [run["directory"] for run in found["base"]] == ["«runs/ppo»"]
     assert_marked(diff.diff(hostile, base=["run"], new=["run"]))
     for base, new in ((["runs/ppo"], ["/etc"]), (["../folder"], ["runs/ppo"]), ([], ["runs/ppo"])):

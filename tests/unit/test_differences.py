@@ -123,7 +123,7 @@ def side(*values: float, error: float = 0.0, drift: float | None = 0.0) -> list[
 def test_the_same_numbers_have_no_difference() -> None:
     found = differences.compare(side(100, 101, 99), side(100, 101, 99), doubt=DOUBT)
     assert found.change == pytest.approx(0)
-    assert found.verdict == Verdict.NO_DIFFERENCE_TOLD
+    assert found.verdict == Verdict.NO_CLEAR_DIFFERENCE
     assert found.low < 0 < found.high < found.could_tell
 
 
@@ -142,13 +142,13 @@ def test_one_run_each_differs_by_what_the_drift_explains() -> None:
     steady = differences.compare(side(100), side(140), doubt=DOUBT)
     drifting = differences.compare(side(100, drift=0.1), side(140, drift=0.1), doubt=DOUBT)
     assert steady.verdict == Verdict.SLOWER
-    assert drifting.verdict == Verdict.NO_DIFFERENCE_TOLD
+    assert drifting.verdict == Verdict.NO_CLEAR_DIFFERENCE
     assert drifting.drift is not None and drifting.drift > 0.4
 
 
 def test_one_run_each_without_drift_tells_nothing() -> None:
     found = differences.compare(side(100, drift=None), side(1000, drift=None), doubt=DOUBT)
-    assert found.verdict == Verdict.NO_DIFFERENCE_TOLD
+    assert found.verdict == Verdict.NO_CLEAR_DIFFERENCE
     assert math.isinf(found.could_tell)
     assert found.runs_to_tell(0.03) is None
 
@@ -230,8 +230,8 @@ def test_intervals_cover_the_truth_as_often_as_they_say(runs: int, fewest: float
     ("low", "high", "verdict"),
     [
         (0.001, 0.1, Verdict.SLOWER),
-        (0.0, 0.1, Verdict.NO_DIFFERENCE_TOLD),
-        (-0.1, 0.0, Verdict.NO_DIFFERENCE_TOLD),
+        (0.0, 0.1, Verdict.NO_CLEAR_DIFFERENCE),
+        (-0.1, 0.0, Verdict.NO_CLEAR_DIFFERENCE),
         (-0.1, -0.001, Verdict.FASTER),
     ],
 )

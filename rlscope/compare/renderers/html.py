@@ -70,10 +70,8 @@ def _whole(comparison: Comparison) -> Iterator[Detail]:
 def _sections(comparison: Comparison) -> Iterator[page.Section]:
     for title, rows, counted, _ in tables(comparison):
         if rows:
-            cells = [words.cells(row, counted=counted) for row in rows[:_ROWS]]
-            grid = Grid(
-                f"{title}s, by their part of the change", [title, *words.COLUMNS[1:]], cells, True
-            )
+            heads, cells = words.grid(title, rows[:_ROWS], counted=counted)
+            grid = Grid(f"{title}s, by their part of the change", heads, cells, True)
             name = title.replace(" ", "-")
             yield page.Section(
                 f"{name}s", f"{title.capitalize()}s", _QUESTIONS[title], Drawing(grids=[grid])
@@ -82,7 +80,7 @@ def _sections(comparison: Comparison) -> Iterator[page.Section]:
             yield from _flame(comparison)
     found = list(words.findings(comparison))
     if found:
-        grid = Grid("findings, and what they are worth", ["finding", ">base", ">new"], found, True)
+        grid = Grid("findings, and what they are worth", words.FINDING_COLUMNS, found, True)
         yield page.Section("findings", "Findings", "What is there to mend?", Drawing(grids=[grid]))
     charts = [*_timelines("base", comparison.base), *_timelines("new", comparison.new)]
     if charts:

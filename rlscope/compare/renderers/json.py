@@ -13,8 +13,9 @@ from rlscope.compare.differences import Relative
 from rlscope.compare.gate import Gate
 from rlscope.compare.measured import Measured
 from rlscope.compare.rows import Row
+from rlscope.compare.sources import Place
 
-SCHEMA = 1
+SCHEMA = 2
 """The version. It changes when a key changes its meaning or goes."""
 
 
@@ -44,10 +45,18 @@ def described(comparison: Comparison, gate: Gate | None = None) -> dict[str, Any
         "operations": [*map(_row, comparison.operations)],
         "layers": [*map(_row, comparison.layers)],
         "transitions": [*map(_row, comparison.crossings)],
-        "lines": [*map(_row, comparison.lines)],
+        "lines": [_row(row) | _place(row.place) for row in comparison.lines],
         "kernels": [*map(_row, comparison.kernels)],
         "findings": [
-            {"title": each.title, "base_share": each.base, "new_share": each.new}
+            {
+                "rule": each.rule,
+                "title": each.title,
+                "base_title": each.base_title,
+                "new_title": each.new_title,
+                "base_share": each.base,
+                "new_share": each.new,
+                **_place(each.place),
+            }
             for each in comparison.findings
         ],
         "gate": None if gate is None else _gate(gate),
@@ -83,6 +92,18 @@ def _row(row: Row) -> dict[str, Any]:
         "corrected_change": row.corrected,
         "relative": None if row.relative is None else _relative(row.relative),
         "verdict": row.verdict.value,
+    }
+
+
+def _place(place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {"file": None, "base_line": None, "new_line": None, "text": None, "changed": None}
+    return {
+        "file": place.file,
+        "base_line": place.base_line,
+        "new_line": place.new_line,
+        "text": place.text,
+        "changed": place.is_changed if place.text is not None else None,
     }
 
 

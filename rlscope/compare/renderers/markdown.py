@@ -22,6 +22,8 @@ def _lines(comparison: Comparison, gate: Gate | None) -> Iterator[str]:
     if gate is not None:
         yield f"**{markdown(words.gate(gate))}**\n"
     yield f"{markdown(words.headline(comparison))}\n"
+    if comparison.is_of_itself:
+        return
     for warning in comparison.warnings:
         yield f"> {markdown(warning)}\n"
     if comparison.environment:
@@ -39,13 +41,12 @@ def _lines(comparison: Comparison, gate: Gate | None) -> Iterator[str]:
         is_first = title == "operation"
         if not is_first:
             yield f"<details><summary>{title}s</summary>\n"
-        cells = [words.cells(row, counted=counted) for row in rows[:_ROWS]]
-        yield from _table([title, *words.COLUMNS[1:]], cells)
+        yield from _table(*words.grid(title, rows[:_ROWS], counted=counted))
         if not is_first:
             yield "</details>\n"
     found = list(words.findings(comparison))
     if found:
-        yield from _table(["finding", ">base", ">new"], found)
+        yield from _table(words.FINDING_COLUMNS, found)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -36,6 +36,10 @@ def render(
 
 
 def _blocks(comparison: Comparison, gate: Gate | None, width: int) -> Iterator[list[str]]:
+    if comparison.is_of_itself:
+        said = [words.headline(comparison), *([] if gate is None else [words.gate(gate)])]
+        yield screen.wrapped(said, width)
+        return
     yield screen.wrapped(_environment(comparison), width)
     yield screen.wrapped([f"! {each}" for each in comparison.warnings], width)
     yield screen.wrapped([words.headline(comparison)], width)
@@ -49,10 +53,20 @@ def _blocks(comparison: Comparison, gate: Gate | None, width: int) -> Iterator[l
             shown = [words.cells(row, counted=counted) for row in rows[: most or len(rows)]]
             for column in (_NAME, _VERDICT):
                 shown = _cut(heads[: _VERDICT + 1], shown, column, width)
-            yield ["", *screen.aligned(heads, shown, width)]
-    heads, found = ["finding", ">base", ">new"], list(words.findings(comparison))
+            yield ["", *_with_code(screen.aligned(heads, shown, width), rows)]
+    found = list(words.findings(comparison))
     if found:
+        heads = list(words.FINDING_COLUMNS)
         yield ["", *screen.aligned(heads, _cut(heads, found, _NAME, width), width)]
+
+
+def _with_code(lines: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    """Below each line of the programs its text."""
+    yield lines[0]
+    for line, row in zip(lines[1:], rows, strict=False):
+        yield line
+        if code := words.code(row):
+            yield f"    {code}"
 
 
 def _cut(
