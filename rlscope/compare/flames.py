@@ -1,16 +1,21 @@
-"""The differential flame graph: calls of both sides in one tree, coloured by their change.
+"""The differential flame graph: calls of both sides in one tree. Each has the colour of the change
+of its own total. Times are usual ones, as the rest of a comparison has them.
 
 Calls are the same if function and file are, below the same callers: lines move when code changes.
+docs/reference/semantics.md, "Lines of two programs".
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rlscope.analysis import difference_verdicts
+from rlscope.compare import iterations
 from rlscope.compare.measured import Measured
+from rlscope.compare.rows import Sides
+from rlscope.compare.sources import Sources
 from rlscope.report import limits, units
 from rlscope.report.panel import Flame, Frame
 
@@ -30,7 +35,7 @@ _GPU = "gpu"
 
 @dataclass
 class _Times:
-    """Own time of a call per unit, by side."""
+    """Time of a call per unit, by side."""
 
     ns: list[float] = field(default_factory=lambda: [0.0, 0.0])
 
@@ -47,13 +52,13 @@ class _Times:
         return (0 if much else 1) if new > base else (4 if much else 3)
 
 
-def differential(base: Sequence[Measured], new: Sequence[Measured]) -> Flame | None:
+def differential(sides: Sides, sources: Sources) -> Flame | None:
     """None: no side has stacks."""
     times: dict[Path, _Times] = defaultdict(_Times)
-    for place, side in enumerate((base, new)):
+    for place, side in enumerate((sides.base, sides.new)):
         for run in side:
-            for path, ns in _own_times(run):
-                times[path].ns[place] += ns / run.units / len(side)
+            for path, ns in _own_times(run, sides, sources):
+                times[path].ns[place] += ns / len(side)
     kept = _large(times)
     if not any(path != (_UNKNOWN,) for path in kept):
         return None
@@ -71,17 +76,19 @@ def differential(base: Sequence[Measured], new: Sequence[Measured]) -> Flame | N
         choices={"all operations": [0]},
         layers=_CHANGES,
         parts=[
-            (places[path], 0, found.change, round(found.ns[1]), round(found.ns[0]))
+            (places[path], 0, 0, round(found.ns[1]), round(found.ns[0]))
             for path, found in kept.items()
         ],
+        colours=[totals[()].change, *(totals[path].change for path in places)],
     )
 
 
-def _own_times(run: Measured) -> Iterator[tuple[Path, float]]:
+def _own_times(run: Measured, sides: Sides, sources: Sources) -> Iterator[tuple[Path, float]]:
     paths: dict[int, Path] = {}
     for row in run.frames:  # a frame after its caller
         above = paths.get(row["caller_frame"], ())
-        paths[row["frame"]] = (*above, (row["function"], row["file"].rpartition("/")[2]))
+        paths[row["frame"]] = (*above, (row["function"], sources.name(run, row["file"])))
+    factors: dict[str, float] = {}
     for row in run.frame_parts:
         if row["layer"] == _GPU or not row["self_ns"]:
             continue
@@ -90,7 +97,17 @@ def _own_times(run: Measured) -> Iterator[tuple[Path, float]]:
             path = (_UNKNOWN,)
         elif row["is_small"]:
             path = (*path, _SMALL)
-        yield path or (_SMALL,), row["self_ns"]
+        operation = row["operation"]
+        if operation not in factors:
+            factors[operation] = _usual_part(run, operation, sides) / sides.units(run)
+        yield path or (_SMALL,), row["self_ns"] * factors[operation]
+
+
+def _usual_part(run: Measured, operation: str, sides: Sides) -> float:
+    """What is left of the operation's mean time without what disturbed it, as the page has it."""
+    usual = iterations.usual(run, operation, sides.unit, sides.alike)
+    mean = iterations.mean_reading(run, lambda path, _: path == operation, sides.unit)
+    return usual.value / mean.value if usual and mean and mean.value else 1.0
 
 
 def _large(times: dict[Path, _Times]) -> dict[Path, _Times]:
@@ -107,9 +124,10 @@ def _large(times: dict[Path, _Times]) -> dict[Path, _Times]:
 
 
 def _totals(times: dict[Path, _Times]) -> dict[Path, _Times]:
+    """Of each call with those that it made; that of () is all time."""
     found: dict[Path, _Times] = defaultdict(_Times)
     for path, own in times.items():
-        for end in range(1, len(path) + 1):
+        for end in range(len(path) + 1):
             for place in range(2):
                 found[path[:end]].ns[place] += own.ns[place]
     return found
@@ -123,8 +141,3 @@ def _name(call: tuple[str, str]) -> str:
 def _change(total: _Times) -> str:
     base, new = total.ns
     return f"base {units.duration(base)}, new {units.duration(new)}"
-
-
-def legend() -> Iterable[str]:
-    """The names of the colours."""
-    return (name for name, _ in _CHANGES)

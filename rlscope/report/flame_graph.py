@@ -55,6 +55,7 @@ def _data(flame: Flame) -> dict[str, object]:
         "layers": flame.layers,
         "measures": [*flame.measures.items()],
         "parts": flame.parts,
+        "colours": flame.colours,
     }
 
 

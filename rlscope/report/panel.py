@@ -126,6 +126,9 @@ class Flame:
     parts: Sequence[tuple[int, ...]]
     """Places of frame, operation and layer, and by measure the time of the frame itself in ns;
     zeros at the end are left out."""
+    colours: Sequence[int] | None = None
+    """Places of layers: of all time, then of each frame. None: a frame has the colour of the layer
+    that takes most of its time."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -467,4 +468,34 @@ def test_of_20_000_frames_those_of_a_pixel_are_drawn(
         report_page.driver.execute_script(zoom)
         assert len(_frames(report_page)) == 1 + depth
         assert _text(report_page, ".found") == ""
+    assert report_page.complaints() == []
+
+
+_COLOURS = """
+return Object.fromEntries([...document.querySelectorAll("#flame-graph .frame")].map((each) =>
+  [each.getAttribute("aria-label").split(" ")[0].replace(",", ""), each.style.backgroundColor]));
+"""
+_SLOWER, _FASTER = "rgb(230, 159, 0)", "rgb(0, 114, 178)"
+
+
+def test_a_frame_has_its_own_colour_where_the_graph_says_so(
+    report_page: ReportPage, tmp_path: Path
+) -> None:
+    """All time is of one layer, and no frame has its colour for that."""
+    flame = replace(
+        flames.columns(2, 2),
+        layers=[("slower", "#E69F00"), ("faster", "#0072B2"), ("the same", "#9AA0A6")],
+        colours=[1, 1, 0, 1, 1],
+    )
+    path = tmp_path / "page.html"
+    path.write_text(flames.render(flame), encoding="utf-8")
+    report_page.open(path)
+    assert report_page.driver.execute_script(_COLOURS) == {
+        "all": _FASTER, "call_0_0": _FASTER, "call_0_1": _SLOWER, "call_1_0": _FASTER,
+        "call_1_1": _FASTER,
+    }  # fmt: skip
+    text = "return document.querySelector(`#flame-graph ${arguments[0]}`).textContent"
+    assert report_page.driver.execute_script(text, ".chosen").split(" · ")[-1] == "faster"
+    legend = report_page.driver.execute_script(text, ".legend")
+    assert ("slower" in legend, "faster" in legend, "the same" in legend) == (True, True, False)
     assert report_page.complaints() == []

@@ -90,11 +90,11 @@ def _sections(comparison: Comparison) -> Iterator[page.Section]:
 
 
 def _flame(comparison: Comparison) -> Iterator[page.Section]:
-    flame = flames.differential(comparison.base, comparison.new)
+    flame = flames.differential(comparison.sides, comparison.sources)
     if flame is not None:
         note = (
-            "A call is as wide as its time on the chosen side, and has the colour of what most of "
-            "that time did. These are estimates, and small calls differ by chance."
+            "A call is as wide as its time on the chosen side. Its colour is the change of its own "
+            "time, with all that it called. These are estimates, and small calls differ by chance."
         )
         yield page.Section(
             "flame",

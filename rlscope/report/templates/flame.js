@@ -15,6 +15,9 @@
       above.callees.push(frame);
       frames.push(frame);
     }
+    if (data.colours) { // of the root first
+      [root, ...frames].forEach((frame, at) => { frame.colour = data.colours[at]; });
+    }
     return { root, frames };
   }
 
@@ -86,13 +89,22 @@
     choose() {
       this.measure = Math.max(this.measures.findIndex((each) => each.checked), 0);
       addUp(this.tree, this.data, this.part.querySelector("select").selectedIndex, this.measure);
-      const timed = new Set(this.data.parts.filter(([, , , ...times]) => times[this.measure]).map(([, , layer]) => layer));
+      const timed = this.timed();
       amounts.drawLegend(this.part.querySelector(".legend"), this.data.layers.filter((_, layer) => timed.has(layer)));
       this.boxes.setAttribute("aria-label", this.data.measures[this.measure][1]);
       while (!this.zoomed.total && this.zoomed.caller) {
         this.zoomed = this.zoomed.caller;
       }
       this.draw();
+    }
+
+    // The layers that have a frame of their colour.
+    timed() {
+      const { root, frames } = this.tree;
+      if (this.data.colours) {
+        return new Set([root, ...frames].filter((frame) => frame.total).map((frame) => frame.colour));
+      }
+      return new Set(this.data.parts.filter(([, , , ...times]) => times[this.measure]).map(([, , layer]) => layer));
     }
 
     zoom(frame) {
@@ -158,7 +170,7 @@
       box.setAttribute("aria-selected", frame === this.zoomed);
       box.setAttribute("aria-label", `${frame.name}, ${this.shareOf(frame)}`);
       box.tabIndex = -1;
-      box.style.cssText = `left: ${left}px; width: ${Math.max(width - 1, 1)}px; top: ${frame.depth * rowHeight}px; ${this.colours[amounts.largest(frame.times)]}`;
+      box.style.cssText = `left: ${left}px; width: ${Math.max(width - 1, 1)}px; top: ${frame.depth * rowHeight}px; ${this.colours[frame.colour ?? amounts.largest(frame.times)]}`;
       box.textContent = width >= labelWidth ? frame.name : "";
       return box;
     }
@@ -172,7 +184,8 @@
         this.part.querySelector(".chosen").textContent = [
           frame.name, `${amounts.duration(frame.total)}, ${this.shareOf(frame)}`,
           `itself ${amounts.duration(frame.own)}`,
-          amounts.layerShares(this.data.layers, frame.times, this.tree.root.total), frame.place,
+          frame.colour === undefined ? amounts.layerShares(this.data.layers, frame.times, this.tree.root.total) : this.data.layers[frame.colour][0],
+          frame.place,
         ].filter(Boolean).join(" · ");
       }
     }
