@@ -94,7 +94,7 @@ class Recorded:
         loop = next(line for line in shown[0].splitlines() if line.startswith("The loop:"))
         rest = shown[0][shown[0].index(loop) :].splitlines()
         own = [loop, *_continued(rest[1:])]
-        return "\n".join(["```text", *own, "", *shown[1].splitlines(), "```"])
+        return "\n".join(["```text", *own, "", *until_verdict(shown[1].splitlines()), "```"])
 
     def times(self, *steps: str) -> str:
         """How long the loops take without rlscope, and what it promised."""
@@ -135,6 +135,12 @@ def _continued(lines: Sequence[str]) -> list[str]:
             break
         found.append(line)
     return found
+
+
+def until_verdict(table: Sequence[str]) -> list[str]:
+    """The table without the columns right of the verdict: a terminal may leave some of them out."""
+    end = table[0].find("of the loop")
+    return [line[:end].rstrip() if end >= 0 else line for line in table]
 
 
 def _program(step: str) -> list[str]:
