@@ -35,7 +35,10 @@ class Place:
     """None: the base lacks it, or it is not known."""
     new_line: int | None
     text: str | None = None
-    """That of the new program if it has the line; None: it was not kept."""
+    """That of the new program if it has the line; None: it is not known."""
+    is_by_text: bool = False
+    """Whether both programs were searched for it. Else it has its number in both, or the other
+    one has no such file."""
     is_changed: bool = False
     """Whether the base has another text there."""
 
@@ -56,12 +59,12 @@ class Place:
     @property
     def is_gone(self) -> bool:
         """Whether the new program is known to lack it."""
-        return self.text is not None and self.new_line is None
+        return self.is_by_text and self.new_line is None
 
     @property
     def is_added(self) -> bool:
         """Whether the base is known to lack it."""
-        return self.text is not None and self.base_line is None
+        return self.is_by_text and self.base_line is None
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,13 @@ class Sources:
         is_base = id(run) in self._of_base
         if pair.lines is None:
             numbers = (line if pair.base else None, line if pair.new else None)
-            return Place(*self._names(pair), *numbers)
+            text = None if None not in numbers else _line(pair.texts[0 if is_base else 1], line)
+            return Place(*self._names(pair), *numbers, text)
         other = (pair.lines.new_of if is_base else pair.lines.base_of).get(line)
         base, new = (line, other) if is_base else (other, line)
         place = 1 if new is not None else 0
         text = _line(pair.texts[place], (base, new)[place])
-        return Place(*self._names(pair), base, new, text, base in pair.lines.changed)
+        return Place(*self._names(pair), base, new, text, True, base in pair.lines.changed)
 
     def name(self, run: Measured, file: str) -> str:
         """The same for one file of both sides."""
@@ -185,8 +189,12 @@ class Sources:
         found |= self._renamed(left, added)
         for one, other in found.items():
             yield self._pair_of(one, other)
-        yield from (_Pair(path, None) for path in left if path not in found)
-        yield from (_Pair(None, path) for path in added if path not in found.values())
+        for path in left:
+            if path not in found:
+                yield _Pair(path, None, (base.text(path), None), differing=_where(base, path, 0))
+        for path in added:
+            if path not in found.values():
+                yield _Pair(None, path, (None, new.text(path)), differing=_where(new, path, 1))
 
     def _renamed(self, left: Sequence[str], added: Sequence[str]) -> dict[str, str]:
         """Files that are most like each other, one by one."""
@@ -203,12 +211,16 @@ class Sources:
 
     def _pair_of(self, one: str, other: str) -> _Pair:
         base, new = self._sides
-        sides = (("the base", base, one), ("the new side", new, other))
-        differing = [name for name, side, path in sides if side.differs(path)]
+        differing = [*_where(base, one, 0), *_where(new, other, 1)]
         texts = (base.text(one), new.text(other))
         if differing or texts[0] is None or texts[1] is None:
             return _Pair(one, other, texts, None, differing)
         return _Pair(one, other, texts, alignment.align(texts[0], texts[1]))
+
+
+def _where(side: _Side, path: str, place: int) -> list[str]:
+    """The side, if its runs have several texts of a file."""
+    return [("the base", "the new side")[place]] if side.differs(path) else []
 
 
 def _files(run: Measured) -> Iterator[str]:

@@ -10,11 +10,12 @@ from rlscope.compare.comparison import Comparison
 from rlscope.compare.gate import Check, Gate
 from rlscope.compare.measured import Measured
 from rlscope.compare.rows import RUN, Row
+from rlscope.compare.sources import Place
 from rlscope.report import limits, units
 
 COLUMNS = ("operation", ">base", ">new", ">change", "verdict", ">of the loop", ">interval")
 
-FINDING_COLUMNS = ("finding", "line", ">worth in base", ">in new")
+FINDING_COLUMNS = ("finding", ">worth in base", ">in new", "line")
 
 _ALONE = "That is one run each: record 3 or more of each to be sure."
 _OTHER = {"base": "new", "new": "base"}
@@ -76,7 +77,7 @@ def verdict(row: Row) -> str:
 
 def _why_only(row: Row) -> str:
     place = row.place
-    if place is None or place.text is None:
+    if place is None or not place.is_by_text:
         return f"only in {row.only}"
     if place.is_gone:
         return "the line is gone"
@@ -133,10 +134,15 @@ def _count(value: float) -> str:
     return units.rate(value) if value >= _RARE else f"< {units.rate(_RARE)}"
 
 
-def code(row: Row) -> str:
+def code(place: Place | None) -> str:
     """The text of a line of the programs; "" where it is not known."""
-    text = row.place.text if row.place is not None else None
+    text = place.text if place is not None else None
     return units.visible(text or "")[: limits.LINE_CHARACTERS]
+
+
+def line(place: Place | None) -> str:
+    """Where it is, and its text; "" where nothing is known."""
+    return "" if place is None else f"{units.visible(place.name)}  {code(place)}".rstrip()
 
 
 def grid(title: str, rows: Sequence[Row], *, counted: bool) -> tuple[list[str], list[list[str]]]:
@@ -145,7 +151,7 @@ def grid(title: str, rows: Sequence[Row], *, counted: bool) -> tuple[list[str], 
     if any(row.place for row in rows):
         heads.insert(1, "text")
         for of, row in zip(found, rows, strict=True):
-            of.insert(1, code(row))
+            of.insert(1, code(row.place))
     return heads, found
 
 
@@ -279,8 +285,7 @@ def drift(comparison: Comparison) -> list[str]:
 def findings(comparison: Comparison) -> Iterator[list[str]]:
     """Cells under FINDING_COLUMNS."""
     for each in comparison.findings:
-        line = "" if each.place is None else units.visible(each.place.name)
-        yield [each.title, line, *(price(value) for value in (each.base, each.new))]
+        yield [each.title, *(price(value) for value in (each.base, each.new)), line(each.place)]
 
 
 def price(value: float | None) -> str:

@@ -14,7 +14,7 @@ import pytest
 from rlscope.compare import comparison
 from rlscope.compare.comparison import Comparison
 from rlscope.compare.measured import Measured
-from rlscope.compare.renderers import FORMATS, page
+from rlscope.compare.renderers import FORMATS, page, text
 from rlscope.compare.rows import Row
 
 US = 1_000
@@ -137,6 +137,8 @@ def test_a_renamed_file_is_the_same_if_its_text_is() -> None:
     assert times(found) == {"train.py:5 -> fast.py:6": (200, 210)}
     other = compared(run({5: 200}), run({1: 210}, ["play()", "step()"], file="/new/fast.py"))
     assert times(other) == {"train.py:5": (200, 0), "fast.py:1": (0, 210)}
+    assert "only in base" in said(other, "train.py:5")
+    assert "    loss.backward()" in FORMATS["text"](other, None).splitlines()
 
 
 def test_files_of_one_name_are_those_whose_folders_are_alike() -> None:
@@ -264,3 +266,12 @@ def test_a_finding_without_a_line_is_known_by_its_rule() -> None:
 def test_titles_that_differ_in_words_are_the_new_one() -> None:
     found = found_in([finding("2 calls of sorted", 4, 0.2)], [finding("3 calls of max", 4, 0.1)])
     assert found == [("3 calls of max", "train.py:4", 0.2, 0.1)]
+
+
+def test_a_terminal_shows_the_line_of_a_finding_below_its_prices() -> None:
+    base = run({}, findings=[finding("a slow loop " * 20, 4, 0.2)])
+    new = run({}, ["# new", *TEXT], findings=[finding("a slow loop " * 20, 5, 0.1)])
+    said = text.render(compared(base, new), None, width=80, unicode=True).splitlines()
+    (place,) = [number for number, each in enumerate(said) if "20.0 %" in each]
+    assert said[place].split()[-4:] == ["20.0", "%", "10.0", "%"]
+    assert said[place + 1] == "    train.py:4 -> 5  loss = net(batch)"

@@ -103,7 +103,7 @@ def _place(place: Place | None) -> dict[str, Any]:
         "base_line": place.base_line,
         "new_line": place.new_line,
         "text": place.text,
-        "changed": place.is_changed if place.text is not None else None,
+        "changed": place.is_changed if place.is_by_text else None,
     }
 
 

@@ -13,6 +13,7 @@ from rlscope.report import screen, units
 _ROWS = 8
 _PARTS = 5
 _NAME, _VERDICT = 0, words.COLUMNS.index("verdict")
+_PRICED = words.FINDING_COLUMNS.index("line")
 _LEAST = 32
 """Characters that are left of a name or a verdict."""
 
@@ -53,20 +54,26 @@ def _blocks(comparison: Comparison, gate: Gate | None, width: int) -> Iterator[l
             shown = [words.cells(row, counted=counted) for row in rows[: most or len(rows)]]
             for column in (_NAME, _VERDICT):
                 shown = _cut(heads[: _VERDICT + 1], shown, column, width)
-            yield ["", *_with_code(screen.aligned(heads, shown, width), rows)]
-    found = list(words.findings(comparison))
-    if found:
-        heads = list(words.FINDING_COLUMNS)
-        yield ["", *screen.aligned(heads, _cut(heads, found, _NAME, width), width)]
+            table = screen.aligned(heads, shown, width)
+            yield ["", *_with_below(table, [words.code(row.place) for row in rows])]
+    if comparison.findings:
+        yield ["", *_findings(comparison, width)]
 
 
-def _with_code(lines: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    """Below each line of the programs its text."""
-    yield lines[0]
-    for line, row in zip(lines[1:], rows, strict=False):
-        yield line
-        if code := words.code(row):
-            yield f"    {code}"
+def _findings(comparison: Comparison, width: int) -> Iterator[str]:
+    heads = list(words.FINDING_COLUMNS[:_PRICED])
+    found = [cells[:_PRICED] for cells in words.findings(comparison)]
+    table = screen.aligned(heads, _cut(heads, found, _NAME, width), width)
+    return _with_below(table, [words.line(each.place) for each in comparison.findings])
+
+
+def _with_below(table: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
+    """The rows of a table, each with its text in a line of its own."""
+    yield table[0]
+    for row, text in zip(table[1:], texts, strict=False):
+        yield row
+        if text:
+            yield f"    {text}"
 
 
 def _cut(
