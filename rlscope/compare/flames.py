@@ -99,15 +99,16 @@ def _own_times(run: Measured, sides: Sides, sources: Sources) -> Iterator[tuple[
             path = (*path, _SMALL)
         operation = row["operation"]
         if operation not in factors:
-            factors[operation] = _usual_part(run, operation, sides) / sides.units(run)
+            factors[operation] = _factor(run, operation, sides)
         yield path or (_SMALL,), row["self_ns"] * factors[operation]
 
 
-def _usual_part(run: Measured, operation: str, sides: Sides) -> float:
-    """What is left of the operation's mean time without what disturbed it, as the page has it."""
+def _factor(run: Measured, operation: str, sides: Sides) -> float:
+    """What makes times of a whole loop in an operation usual times per unit, as the page has them:
+    the loop has iterations that are not complete, and what disturbed it."""
     usual = iterations.usual(run, operation, sides.unit, sides.alike)
-    mean = iterations.mean_reading(run, lambda path, _: path == operation, sides.unit)
-    return usual.value / mean.value if usual and mean and mean.value else 1.0
+    total = sum(ns for (path, _), ns in run.states.items() if path == operation)
+    return usual.value * sides.factor(run) / total if usual and total else 1 / sides.units(run)
 
 
 def _large(times: dict[Path, _Times]) -> dict[Path, _Times]:

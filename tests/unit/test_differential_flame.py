@@ -135,7 +135,9 @@ def test_what_disturbed_an_operation_is_no_time_of_its_calls() -> None:
 
 
 def test_the_calls_add_up_to_the_loop_of_the_page() -> None:
+    """The loop has a ninth iteration, which is not complete."""
     made = run({"main": 1})
+    made = replace(made, states={state: 9 * ns // 8 for state, ns in made.states.items()})
     ns = {name: made.states[name, "python"] for name in OPERATIONS}
     parts = [part(1, ns[name] / 1e6, name) for name in OPERATIONS]
     whole = replace(made, frame_parts=parts)
