@@ -142,12 +142,12 @@ def calls_beside(
     operations: Sequence[str] = (),
     but: Container[tuple[str, int]] = (),
 ) -> Price:
-    """Time of the function around a line, at lines that call functions of some names, `but` at some
-    places. None: at all of its lines."""
+    """Time of the function around a line, or of what lies in none, at lines that call functions of
+    some names, `but` at some places. None: at all lines of the function."""
     file, line = place
     source = source_of(trace, file)
-    around = source.function_at(line)
-    if around is None:
+    function = source.function_node(line)
+    if function is None and names is None:
         return Price(0, 0, 0)
     rows = statement.run(
         trace, "findings/own_line", process_id=loop.process_id, operations=list(operations)
@@ -158,7 +158,7 @@ def calls_beside(
             for row in rows
             if row["file"] == file
             and (file, row["line"]) not in but
-            and around[0] <= row["line"] <= around[1]
+            and source.function_node(row["line"]) is function
             and (names is None or source.calls_any(row["line"], names))
         ]
     )

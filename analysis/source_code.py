@@ -233,10 +233,22 @@ class Source:
             if isinstance(node, ast.For):
                 calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
                 given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
+                given |= self._makers(node)
                 inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
                 if given & _PARAMETERS and (inside & IN_PLACE or _puts_sums(node)):
                     return True
         return False
+
+    def _makers(self, loop: ast.For) -> set[str]:
+        """Functions that made what a loop goes through, if that is a variable or its items."""
+        over = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
+        around = self.function_node(loop.lineno) or self.tree or loop
+        return {
+            name_of(node.value.func)
+            for node in ast.walk(around)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            if variables(node.targets) & over
+        }
 
     def lines_of_calls(self, line: int, names: Container[str]) -> set[int]:
         """Lines of the largest statement around a line that does nothing but call functions of some

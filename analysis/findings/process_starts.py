@@ -9,7 +9,7 @@ from rlscope.amounts import count, share
 from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import FunctionTime, of_functions
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -22,6 +22,8 @@ _STARTS = (
     r".*/concurrent/futures/process\.py:ProcessPoolExecutor\.(__init__|_start_.*|_launch_.*)",
     r".*/subprocess\.py:Popen\.__init__",
 )
+# What runs a program to its end, and waits for it.
+_RUNS = (r".*/subprocess\.py:(run|call|check_call|check_output|getoutput|getstatusoutput)",)
 _STATEMENT = "findings/process_start"
 
 
@@ -32,6 +34,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     ((started,),) = statement.run(trace, _STATEMENT, **asked)
     if not finding_verdicts.are_started_again(started, loop.iterations):
+        return
+    runs = of_functions(trace, loop, _RUNS, waits=True)
+    if runs is not None and runs.time.saving_ns >= found.time.saving_ns:
+        yield _of_programs(loop, runs, started, statement.shown(_STATEMENT, **asked))
         return
     yield Finding(
         title=f"starting processes takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",
@@ -45,6 +51,23 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         operation=found.operation,
         file=found.file,
         line=found.line,
+    )
+
+
+def _of_programs(loop: Loop, runs: FunctionTime, started: int, sql: str) -> Finding:
+    """Programs that the loop runs to their end, and waits for."""
+    return Finding(
+        title=f"running other programs takes {share(runs.time.saving_ns, loop.loop_ns)} of the "
+        "loop",
+        evidence=f"The loop started {count(started)} processes, and waited for the end of each.",
+        evidence_sql=sql,
+        fix="Run them once, before the loop, and keep what they say. Or call a library that does "
+        "the same in this process.",
+        no_effect="No effect where each of them does what the loop needs next.",
+        price=runs.time.part(0.85, 1.0, 1.2),
+        operation=runs.operation,
+        file=runs.file,
+        line=runs.line,
     )
 
 

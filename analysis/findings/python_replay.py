@@ -36,6 +36,8 @@ _THROUGH_ALL = frozenset(
 # that goes down a level for all of the batch at once.
 _INDEXING = Price(20_000, 5_000, 50_000)
 _DESCENT = Price(150_000, 50_000, 300_000)
+# What kept sums win of draws that add up all priorities: looking for numbers in them costs, too.
+_OF_SUMS = (0.3, 0.55, 0.8)
 # What drawing some whole numbers costs.
 _DRAWING = Price(5_000, 2_000, 15_000)
 # What is found, and how to mend it.
@@ -48,6 +50,11 @@ _IN_DEQUE = (
     "Python goes through transitions one by one, and finds each from an end of a deque",
     "Keep transitions in a list: a deque looks for each from an end. Better, keep each field in "
     "one array, and index it with the rows of the batch.",
+)
+_SUMMED = (
+    "NumPy goes through the priorities of all of the memory",
+    "Keep sums of priorities in a tree, or add them up once (cumsum) and look for each number in "
+    "the sums (searchsorted): choice(p=...) checks all of them, too.",
 )
 _SHUFFLED = (
     "NumPy shuffles the numbers of all rows of the memory",
@@ -77,6 +84,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if verdicts.is_most(_all_ns(shuffling), stepped_ns):
         price = estimate_of(shuffling).less(_DRAWING.times(entries))
         what, fix = _SHUFFLED
+    elif not verdicts.is_most(called_ns, stepped_ns) and any(_weighs(trace, row) for row in rows):
+        price = time.part(*_OF_SUMS)
+        what, fix = _SUMMED
     yield Finding(
         title=f"drawing batches takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
@@ -110,6 +120,18 @@ def _looks_in_deque(trace: Trace, row: Mapping[str, Any]) -> bool:
             elif isinstance(node, ast.Call) and name_of(node.func) in _TAKE:
                 asked += node.args[:1]
     return any(ast.unparse(each) in deques for each in asked)
+
+
+def _weighs(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether a line draws many rows at once with their priorities: choice(n, 64, p=chances)."""
+    return any(
+        isinstance(node, ast.Call)
+        and name_of(node.func) == "choice"
+        and any(each.arg == "p" for each in node.keywords)
+        and (len(node.args) > 1 or any(each.arg == "size" for each in node.keywords))
+        and node.lineno == row["line"]
+        for node in source_of(trace, row["file"]).around(row["line"])
+    )
 
 
 def _permutes(trace: Trace, row: Mapping[str, Any]) -> bool:

@@ -16,21 +16,25 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/element_loop"
-# NumPy writes an array for people: str(board), repr(board).
-_WRITERS = (r".*/numpy/_?core/arrayprint\.py:.*",)
+# What writes an array or a tensor for people: str(board), f"{value}".
+_WRITERS = (
+    r".*/numpy/_?core/arrayprint\.py:.*",
+    r".*/torch/_tensor_str\.py:.*",
+    r".*/torch/_tensor\.py:Tensor\.(__repr__|__format__)",
+)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     written = of_functions(trace, loop, _WRITERS)
     if written is not None:
         yield Finding(
-            title="arrays are written as text for "
+            title="arrays and tensors are written as text for "
             f"{share(written.time.saving_ns, loop.loop_ns)} of the loop",
-            evidence=f"{written.readings} readings of the loop's stack lie in what NumPy writes "
-            "for people.",
+            evidence=f"{written.readings} readings of the loop's stack lie in what NumPy or "
+            "PyTorch writes for people.",
             evidence_sql=written.evidence_sql,
-            fix="If the text is a key, use array.tobytes(). If it is for people, write it less "
-            "often.",
+            fix="If the text is a key, use array.tobytes(). If it is for a log, let that make it: "
+            "log.debug('%s', x) makes none below its level. Else write it less often.",
             no_effect="Other keys for arrays of other types or shapes that look alike.",
             price=written.time.part(0.85, 0.97, 1.0),
             operation=written.operation,

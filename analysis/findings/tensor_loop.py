@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
 _CHANGE = "findings/change_in_place"
+_IN_PLACE = r"\.[a-z]+_$"
+_SUMS = r"\.__r?(mul|add)__$"
 _FORWARDS = frozenset(("forward", "__call__"))
 # What a loop over the parameters of a network calls beside, and operators on lists do not need.
 _DICTIONARIES = frozenset(("state_dict", "load_state_dict"))
@@ -69,11 +71,14 @@ def _updates(trace: Trace, row: Row) -> bool:
 
 
 def _change(trace: Trace, loop: Loop, row: Row) -> Row:
-    """The function that changes tensors at a line: an update of networks has far longer calls
-    beside. Nothing, if the operation calls none."""
-    asked = {"process_id": loop.process_id, "operation": row["operation"]}
-    rows = statement.run(trace, _CHANGE, **asked).to_dicts()
+    """The function that changes tensors at a line, or that sums what replaces them: an update of
+    networks has far longer calls beside. Nothing, if the operation calls none."""
     source = source_of(trace, row["file"])
+    asked = {"process_id": loop.process_id, "operation": row["operation"]}
+    in_place = source.calls_any(row["line"], IN_PLACE)
+    patterns = (_IN_PLACE,) if in_place else (_SUMS, _IN_PLACE)
+    found = (statement.run(trace, _CHANGE, pattern=each, **asked).to_dicts() for each in patterns)
+    rows = next(filter(None, found), [])
     called = (
         each
         for each in rows

@@ -38,6 +38,7 @@ SPEAKING = [
     ("library_distributions", "inference", (f"{SCIPY}/_distn_infrastructure.py", "rv_frozen.rvs")),
     ("library_distributions", "update", (f"{SCIPY}/_multivariate.py", "multivariate_normal.pdf")),
     ("state_keys", "simulation", (f"{LIBRARY}/numpy/_core/arrayprint.py", "_array_str")),
+    ("state_keys", "(none)", (f"{TORCH}/_tensor_str.py", "_str")),
     ("step_statistics", "update", (f"{SCIPY}/_stats_py.py", "skew")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_function_base_impl.py", "quantile")),
     ("step_statistics", "update", (f"{LIBRARY}/numpy/lib/_histograms_impl.py", "histogram")),
@@ -467,6 +468,25 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
     if is_found:
         assert findings[0].price is not None
         assert findings[0].price.saving_ns == pytest.approx(1.4 * 2 * SECOND)
+
+
+def test_programs_that_the_loop_waits_for_are_named_with_these_waits():
+    """The wait for the end of a program lies in its run, and not in its start."""
+    run = ("/lib/python3.11/subprocess.py", "run")
+    start = ("/lib/python3.11/subprocess.py", "Popen.__init__")
+    children = [process(1 + n, n * SECOND // 10, LOOP_NS, parent_process_id=0) for n in range(40)]
+    trace = loop_rows(
+        Time("simulation", "wait", 3 * SECOND, 3, (run,)),
+        Time("simulation", "python", SECOND, 3, (run, start)),
+        process=[process(0, 0, LOOP_NS, host_id=0), *children],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "start_ns": ns} for ns in (0, LOOP_NS)
+        ],
+    )
+    (finding,) = found(rule("process_starts"), trace)
+    assert "other programs" in finding.title
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from rlscope import registry
 
 LIBRARY = "/lib/python3/site-packages"
 TRAINER = f"{LIBRARY}/keras/src/backend/tensorflow/trainer.py"
+TRAINER_ON_BATCH = (TRAINER, "TensorFlowTrainer.train_on_batch")
 PREDICT = (TRAINER, "TensorFlowTrainer.predict")
 EACH_BATCH = (TRAINER, "TensorFlowTrainer._make_function.<locals>.function")
 HANDLER = (
@@ -102,3 +103,31 @@ def test_a_loop_that_steps_an_environment_has_no_rows():
     )
     (finding,) = found(rule("data_set_calls"), trace)
     assert finding.title.startswith("Keras makes data sets")
+
+
+CALLED = """\
+def replay(batch):
+    for state, action in batch:
+        goal = model(state)
+        model.train_on_batch(state, goal)
+    return model(other)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [(CALLED, [3]), (CALLED.replace("for state, action in batch", "while state"), [])],
+)
+def test_models_that_are_called_for_one_row_after_the_other_are_named(text, lines):
+    layer = (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")
+    trace = loop_rows(
+        Time("backprop", "framework", 3 * SECOND, 3, (HANDLER, layer)),
+        Time("backprop", "framework", SECOND, 4, (TRAINER_ON_BATCH,)),
+        Time("backprop", "framework", SECOND, 5, (HANDLER, layer)),  # in no loop
+        text=text,
+    )
+    findings = found(rule("data_set_calls"), trace)
+    assert [each.line for each in findings] == lines
+    for each in findings:
+        assert each.price is not None
+        assert each.price.saving_ns == pytest.approx(0.97 * 4 * SECOND)

@@ -93,6 +93,30 @@ def test_an_update_of_parameters_has_longer_calls_beside(in_place, pairs):
     assert all("3,200 calls of torch._C:TensorBase.mul_" in each.evidence for each in findings)
 
 
+def test_sums_of_state_dictionaries_count_with_these():
+    """As in PyTorch's tutorial: the file has no function around it."""
+    text = (
+        "for step in range(9):\n    slow = target.state_dict()\n    fast = net.state_dict()\n"
+        "    for key in fast:\n        slow[key] = fast[key] * 0.1 + slow[key] * 0.9\n"
+        "    target.load_state_dict(slow)\n"
+    )
+    trace = loop_rows(
+        Time("backprop", "framework", SECOND, 5),
+        *(Time("backprop", "python", SECOND // 2, line) for line in (2, 3, 6)),
+        entries={"backprop": 400},
+        text=text,
+        native_call=[
+            calls("backprop", "torch._C:TensorBase.addcdiv_", 800, SECOND),
+            calls("backprop", "torch._C:TensorBase.__mul__", 4800, SECOND // 10),
+        ],
+    )
+    (finding,) = found(tensor_loop.RULE, trace)
+    assert "__mul__" in finding.evidence
+    assert finding.line == 5
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.92 * 2.5 * SECOND)
+
+
 def test_a_loop_for_a_loss_is_one_beside_a_long_backward():
     """As that over the steps of an episode."""
     trace = loop_rows(

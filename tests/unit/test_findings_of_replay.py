@@ -107,7 +107,7 @@ def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: l
 
 @pytest.mark.parametrize(
     ("how", "is_shuffled"),
-    [("replace=False", True), ("replace=True", False), ("p=w, replace=False", False), ("", False)],
+    [("replace=False", True), ("replace=True", False), ("", False)],
 )
 def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: bool):
     trace = loop_rows(
@@ -120,6 +120,19 @@ def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: boo
     assert finding.price is not None
     each_ns = 5_000 if is_shuffled else 20_000
     assert finding.price.saving_ns == pytest.approx(3 * SECOND - 1000 * each_ns)
+
+
+@pytest.mark.parametrize("how", ["n, 32, p=w", "n, size=32, p=w, replace=False"])
+def test_sums_of_priorities_that_are_kept_cost_something_too(how: str):
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 2),
+        entries={"replay": 1000},
+        text=f"def draw(n, w):\n    return np.random.choice({how})\n",
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert "searchsorted" in finding.fix
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.55 * 3 * SECOND)
 
 
 def test_replay_that_copies_large_rows_is_not():
