@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import name_of, source_of
 from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,14 @@ _STATEMENT = "findings/kind_wait"
 _SLEEPS = frozenset(("sleep", "wait", "tick"))
 # They come back at once, if the machine lets them.
 _AT_ONCE = frozenset("empty get_nowait put_nowait recv_nowait".split())
+# What runs coroutines, and waits while all of them sleep.
+_RUNS = frozenset(("run", "run_forever", "run_until_complete"))
+# A coroutine that looks again and again costs CPU time beside its sleep.
+_OF_COROUTINES = (0.9, 1.15, 1.35)
+_FUTURES = (
+    "Await a future, an event or a queue, which whoever has the answer sets: then no coroutine "
+    "looks again and again."
+)
 _FIXES = {
     False: "Do not sleep in training: keep the pace only where somebody looks on, or a robot needs "
     "it.",
@@ -36,6 +45,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         place = _place(trace, loop, row)
         if place is None or _takes_no_time(trace, place):
+            continue
+        coroutine = _coroutine(trace, place)
+        if coroutine is not None:
+            yield _of_coroutines(loop, row, coroutine, statement.shown(_STATEMENT, **asked))
             continue
         looks = _looks_again(trace, loop, place, row["operation"])
         yield Finding(
@@ -61,6 +74,38 @@ def _place(trace: Trace, loop: Loop, row: Row) -> dict[str, Any] | None:
         each for each in waiting if source_of(trace, each["file"]).calls_any(each["line"], _SLEEPS)
     )
     return next(sleeping, waiting[0] if waiting else None)
+
+
+def _coroutine(trace: Trace, place: Row) -> tuple[str, int] | None:
+    """The first line that sleeps in a `while` of a coroutine, if a line runs some: what sleeps so is
+    on no stack."""
+    if not source_of(trace, place["file"]).calls_any(place["line"], _RUNS):
+        return None
+    files = statement.run(trace, "findings/own_file", pattern=r"await .*sleep\(")["file"]
+    for file in files:
+        source = source_of(trace, file)
+        for node in ast.walk(source.tree or ast.Module([], [])):
+            if isinstance(node, ast.Await) and isinstance(node.value, ast.Call):
+                if name_of(node.value.func) == "sleep" and source.is_in_while(node.lineno):
+                    return file, node.lineno
+    return None
+
+
+def _of_coroutines(loop: Loop, row: Row, place: tuple[str, int], sql: str) -> Finding:
+    slept = Price(row["wait_ns"], row["wait_ns"], row["wait_ns"])
+    return Finding(
+        title=f"all coroutines sleep for {share(row['wait_ns'], loop.loop_ns)} of the loop",
+        evidence=f"The loop waits for timers {count(row['count'])} times, for "
+        f"{duration(row['wait_ns'])} {operations.where(row['operation'])}. The line sleeps between "
+        "two looks whether something is ready.",
+        evidence_sql=sql,
+        fix=_FUTURES,
+        no_effect="No effect where what is looked for takes as long.",
+        price=slept.part(*_OF_COROUTINES).within(loop.loop_ns),
+        operation=row["operation"],
+        file=place[0],
+        line=place[1],
+    )
 
 
 def _takes_no_time(trace: Trace, place: Row) -> bool:

@@ -99,3 +99,26 @@ def test_the_work_of_who_is_looked_for_is_not_won(work_ns, won_ns):
 @pytest.mark.parametrize("silent", [{"count": 2}, {"kind": "pipe"}, {"reason": "thread"}])
 def test_other_waits_are_no_sleeps(silent):
     assert found(sleeping.RULE, sleeps(**silent)) == []
+
+
+COROUTINES = """\
+async def ask(slot):
+    while not slot.ready:
+        {sleep}
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("sleep", "line", "part"),
+    [
+        ("await asyncio.sleep(0.001)", 3, 1.15),
+        ("await slot.changed.wait()", 4, 1.0),
+    ],
+)
+def test_coroutines_that_look_again_and_again_are_named_at_their_line(sleep, line, part):
+    """The stack has only the line that runs all of them."""
+    (finding,) = found(sleeping.RULE, sleeps(text=COROUTINES.format(sleep=sleep)))
+    assert finding.line == line
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(part * 3 * SECOND)
