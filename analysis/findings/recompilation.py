@@ -31,7 +31,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         # What follows is in the loop.
         first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
         yield Finding(
-            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times",
+            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, which "
+            f"is counted with the loop here: {duration(again_ns)} beside {duration(loop.loop_ns)}",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
             f"{duration(row['total_ns'] / row['count'])} each time, "
             f"{count(row['late_count'])} times after the first update. What follows each time "
