@@ -7,7 +7,7 @@ million pairs of an operation and one that encloses it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
@@ -34,13 +34,16 @@ _COLUMNS = (
     *_LAYERS,
     "whole_ns",
 )
+_TOTALS = ("total_ns", *(f"total_{name}" for name in _CORRECTED))
+# What has so much of the shares' whole is worth a row.
+_LEAST = 0.01
 # Below start-up, warm-up and end: so many operations, each of so much of that time.
 _MOST_AROUND = 4
 _LEAST_AROUND = 0.01
 _BETWEEN = 1  # place after the operations; what comes later is in no share
 
 
-def operation_tree(trace: Trace, *, operations: int) -> Table:
+def operation_tree(trace: Trace, *, operations: int, most: int | None = None) -> Table:
     """One row per path, parents before their children, siblings by total time.
 
     Columns: operation, name, depth, self_ns, total_ns (the same for it and everything inside it),
@@ -48,9 +51,11 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
     layer, gpu_ns, whole_ns: what total_ns is a share of (None: start-up, warm-up, end and gaps
     between windows, which are in no share).
 
-    Only the `operations` largest paths by total time, whose totals hold the others. Then, where
-    there was any, the time between operations, start-up, warm-up, end and gaps: with them the rows
-    of depth 0 add up to the whole time of these processes, if none is left out.
+    Only the `operations` largest paths by total time, and up to `most` of those that have 1 % of
+    the whole. One row "(2 more operations)" counts what is left out among siblings: always among
+    outermost operations, further inside where it has 1 %. Then, where there was any, the time
+    between operations, start-up, warm-up, end and gaps: with them the rows of depth 0 add up to the
+    whole time of these processes.
     """
     nodes = {row["id"]: row for row in statement.run(trace, "operation_tree").to_dicts()}
     whole_ns = sum(node["self_ns"] or 0 for node in nodes.values() if node["after"] <= _BETWEEN)
@@ -59,13 +64,15 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
         (node for node in nodes.values() if "total_ns" in node),
         key=lambda node: (node["after"], -node["total_ns"], node["operation"]),
     )
+    least_ns = _LEAST * whole_ns
+    kept = list(_kept(ranked, nodes, operations, max(most or 0, operations), least_ns))
     rows = [
         {
             **node,
             "self_ns": node["self_ns"] or 0,
             "whole_ns": None if node["after"] > _BETWEEN else whole_ns,
         }
-        for node in _placed(_kept(ranked, nodes, operations))
+        for node in _placed([*kept, *_left_out(ranked, kept, least_ns)])
     ]
     return Table({name: [row[name] for row in rows] for name in _COLUMNS}, name="operation_tree")
 
@@ -88,29 +95,76 @@ def _add(node: Node, total_ns: int, corrected: list[int | None]) -> None:
         node[f"total_{name}"] = before if ns is None else (before or 0) + ns
 
 
-def _kept(ranked: list[Node], nodes: Mapping[int, Node], operations: int) -> Iterator[Node]:
+def _kept(
+    ranked: list[Node], nodes: Mapping[int, Node], operations: int, most: int, least_ns: float
+) -> Iterator[Node]:
     siblings: defaultdict[int | None, int] = defaultdict(int)
+    there = sum(node["after"] == 0 for node in ranked)
     for rank, node in enumerate(ranked, 1):
         siblings[node["parent"]] += 1
         if node["after"] == 0:
-            kept = rank <= operations
+            # The row that counts what is left out says less than the last one of them.
+            is_last = rank == there == operations + 1
+            kept = rank <= operations or (
+                rank <= most and (is_last or node["total_ns"] >= least_ns)
+            )
         elif node["depth"] == 0:
             kept = True
         else:
-            least_ns = _LEAST_AROUND * nodes[node["parent"]]["total_ns"]
-            kept = siblings[node["parent"]] <= _MOST_AROUND and node["total_ns"] >= least_ns
+            part_ns = _LEAST_AROUND * nodes[node["parent"]]["total_ns"]
+            kept = siblings[node["parent"]] <= _MOST_AROUND and node["total_ns"] >= part_ns
         if kept:
             yield node
 
 
-def _placed(kept: Iterator[Node]) -> Iterator[Node]:
+def _left_out(ranked: list[Node], kept: Collection[Node], least_ns: float) -> Iterator[Node]:
+    """A row for the siblings that have none, where their parent has one, or there is no parent."""
+    shown = {node["id"] for node in kept}
+    below: defaultdict[int, list[Node]] = defaultdict(list)
+    hidden: defaultdict[int | None, list[Node]] = defaultdict(list)
+    for node in ranked:
+        if node["parent"] is not None:
+            below[node["parent"]].append(node)
+        if node["after"] == 0 and node["id"] not in shown:
+            hidden[node["parent"]].append(node)
+    for parent, siblings in hidden.items():
+        total_ns = sum(node["total_ns"] for node in siblings)
+        if parent is None or (parent in shown and total_ns >= least_ns):
+            yield _together(siblings, below)
+
+
+def _together(siblings: list[Node], below: Mapping[int, list[Node]]) -> Node:
+    """One row of several, with everything inside of them."""
+    many = len(siblings)
+    name = f"({many:,} more operation{'s' if many > 1 else ''})"
+    whole = [*siblings]
+    for node in whole:
+        whole += below.get(node["id"], [])
+    return {
+        **siblings[0],
+        "id": None,
+        "operation": name,
+        "name": name,
+        **{column: _sum(siblings, column) for column in _TOTALS},
+        **{column: _sum(whole, column) for column in _LAYERS},
+        "self_ns": _sum(siblings, "total_ns"),
+    }
+
+
+def _sum(nodes: list[Node], column: str) -> int | None:
+    known = [node[column] for node in nodes if node[column] is not None]
+    return sum(known) if known else None
+
+
+def _placed(kept: Iterable[Node]) -> Iterator[Node]:
     """Ranked nodes in the order of a tree. What encloses a node takes as long as it, and ranks
-    before it."""
+    before it; a row of several comes after its siblings."""
     children: defaultdict[int | None, list[Node]] = defaultdict(list)
-    for node in kept:
+    for node in sorted(kept, key=lambda node: node["after"]):
         children[node["parent"]].append(node)
     waiting = children[None][::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += children[node["id"]][::-1]
+        if node["id"] is not None:
+            waiting += children[node["id"]][::-1]

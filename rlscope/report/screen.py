@@ -70,6 +70,12 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     ]
 
 
+def needed(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Cells of a line that `aligned` needs for all columns."""
+    table = [[head.removeprefix(">") for head in heads], *rows]
+    return sum(max(cells(row[i]) for row in table) + 2 for i in range(len(heads))) - 2
+
+
 def padded(text: str, width: int, right: bool) -> str:
     """The text with blanks up to a width."""
     blanks = " " * (width - cells(text))

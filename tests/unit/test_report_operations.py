@@ -142,7 +142,83 @@ def test_a_tree_adds_children_to_their_parents() -> None:
 
 def test_the_largest_paths_of_a_tree_keep_their_place() -> None:
     table = operations.operation_tree(_run(), operations=2)
-    assert table["operation"] == ("train", "train/backprop", "(between operations)")
+    assert table["operation"] == (
+        "train",
+        "train/backprop",
+        "(1 more operation)",
+        "(between operations)",
+    )
+    assert table["total_ns"] == (35, 30, 8, 7)
+
+
+def _flat(*lengths: int) -> Relations:
+    """Outermost operations op0, op1, ... of these lengths."""
+    names = [f"op{number}" for number in range(len(lengths))]
+    return Relations(
+        process=[process(0, 0, sum(lengths))],
+        operation=[
+            {"operation_id": number, "name": name, "path": name, "depth": 0}
+            for number, name in enumerate(names)
+        ],
+        breakdown=[
+            share(0, name, layer, ns // 2)
+            for name, ns in zip(names, lengths, strict=True)
+            for layer in ("python", "framework")
+        ],
+    )
+
+
+def test_an_operation_of_a_hundredth_has_a_row_and_the_others_one_together() -> None:
+    tree = operations.operation_tree(_flat(600, 320, 40, 20, 12, 8), operations=2, most=10)
+    assert list(tree.select("operation", "total_ns", "self_ns", "python_ns", "framework_ns")) == [
+        ("op0", 600, 600, 300, 300),
+        ("op1", 320, 320, 160, 160),
+        ("op2", 40, 40, 20, 20),
+        ("op3", 20, 20, 10, 10),
+        ("op4", 12, 12, 6, 6),
+        ("(1 more operation)", 8, 8, 4, 4),
+    ]
+    assert set(tree["whole_ns"]) == {1000}
+
+
+def test_a_tree_of_many_equal_operations_has_so_many_rows_at_most_and_adds_up() -> None:
+    tree = operations.operation_tree(_flat(*[40] * 25), operations=2, most=10)
+    assert tree["operation"][-1] == "(15 more operations)"
+    assert (len(tree), sum(tree["total_ns"])) == (11, 1000)
+
+
+def test_the_last_operation_has_its_own_row_where_there_is_room() -> None:
+    tree = operations.operation_tree(_flat(600, 396, 4), operations=2, most=10)
+    assert tree["operation"] == ("op0", "op1", "op2")
+
+
+def test_what_is_left_out_inside_an_operation_is_counted_there_with_all_inside_of_it() -> None:
+    parents = {"train": None, "train/a": 0, "train/b": 0, "train/b/c": 2}
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        operation=[
+            {
+                "operation_id": number,
+                "parent_operation_id": parent,
+                "name": path.rpartition("/")[2],
+                "path": path,
+                "depth": path.count("/"),
+            }
+            for number, (path, parent) in enumerate(parents.items())
+        ],
+        breakdown=[
+            share(0, "train", "python", 10),
+            share(0, "train/a", "python", 60),
+            share(0, "train/b", "python", 10),
+            share(0, "train/b/c", "framework", 20),
+        ],
+    )
+    tree = operations.operation_tree(trace, operations=2)
+    assert list(tree.select("name", "depth", "total_ns", "python_ns", "framework_ns")) == [
+        ("train", 0, 100, 10, 0),
+        ("a", 1, 60, 60, 0),
+        ("(1 more operation)", 1, 30, 10, 20),
+    ]
 
 
 def test_five_thousand_nested_paths_are_a_tree() -> None:
@@ -166,7 +242,7 @@ def test_five_thousand_nested_paths_are_a_tree() -> None:
     table = operations.operation_tree(trace, operations=60)
     assert table["operation"][0] == "op0"
     assert table["total_ns"][0] == 5000
-    assert len(table) == 60
+    assert sum("more operation" not in name for name in table["name"]) == 60
 
 
 def test_the_time_of_the_loop_of_each_process_is_exact_with_its_interval() -> None:

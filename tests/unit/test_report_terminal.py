@@ -79,6 +79,20 @@ def test_waits_have_a_column_where_there_is_any() -> None:
     assert "wait" not in _summary(_small_run())
 
 
+def test_a_narrow_terminal_keeps_the_layers_with_the_most_time_and_names_the_others() -> None:
+    times = {"python": 1, "simulator": 30, "framework": 20, "wait": 2}
+    trace = Relations(
+        process=[process(0, 0, 53 * SECOND)],
+        operation=[{"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0}],
+        breakdown=[share(0, "simulation", name, s * SECOND) for name, s in times.items()],
+    )
+    lines = _summary(trace, 66).splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("operation "))
+    assert lines[place].split()[-2:] == ["simulator", "framework"]
+    assert_says(lines[place + 2], "columns", "python", "wait")
+    assert "columns" not in _summary(trace, 120)
+
+
 def test_what_the_table_of_processes_leaves_out_is_said() -> None:
     workers = [
         process(n, n, 99 - n, parent_process_id=8, name=f"w {n}", role="worker")
@@ -114,7 +128,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
 def test_a_run_with_everything_fits_a_screen() -> None:
     run = full_run(operations=40, processes=16, stacks=6, file_lines=20)
     lines = _summary(run, 120).splitlines()
-    assert len(lines) <= 45
+    assert len(lines) <= 50
 
 
 def test_without_unicode_every_character_is_ascii() -> None:

@@ -41,12 +41,13 @@ from rlscope.report.screen import aligned, cells, padded, wrapped
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-# The screen: rows of the two tables and sentences of each kind, at most 45 lines (CUDA: 9 more).
-_OPERATIONS = 6  # and up to four rows of time outside operations
+# The screen: rows of the two tables and sentences of each kind, at most 50 lines (CUDA: 9 more).
+_OPERATIONS = 6  # and what has 1 % of the loop, and up to four rows of time outside operations
+_MOST_OPERATIONS = 10
 _PROCESSES = 4
 _SENTENCES = 2
 _LOSSES = 3
-_FOUND = 4
+_FOUND = 12
 _GPU_OPERATIONS = 1
 _GPUS = 2
 _THREADS = 1
@@ -118,20 +119,40 @@ def _finding_block(found: Answer, width: int) -> list[str]:
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
-    rows = operations.operation_tree(trace, operations=_OPERATIONS).to_dicts()
+    tree = operations.operation_tree(trace, operations=_OPERATIONS, most=_MOST_OPERATIONS)
+    rows = tree.to_dicts()
     if not rows:
         return
     processes = facts["looping_processes"]
     # A narrow terminal has the columns instead: the first sentence names the processes, too.
     together = f" ({processes:,} processes)" if processes > 1 and width >= _WIDE else ""
     nested = any(row["depth"] for row in rows)
-    present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
-    heads = [f"operation{together}", "", ">total", ">share", *([">own"] if nested else [])]
-    heads += [f">{layers.label(name, False)}" for name in present]
     busy = any(row["gpu_ns"] for row in rows)
-    heads += [">GPU busy"] if busy else []
-    cells = [_operation_row(row, nested, present, busy) for row in rows]
-    yield [*aligned(heads, cells, width), ""]
+    present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
+    left_out: list[str] = []
+    while True:
+        heads = [f"operation{together}", "", ">total", ">share", *([">own"] if nested else [])]
+        heads += [f">{layers.label(name, False)}" for name in present]
+        heads += [">GPU busy"] if busy else []
+        cells = [_operation_row(row, nested, present, busy) for row in rows]
+        if len(present) < 2 or screen.needed(heads, cells) <= width:
+            break
+        smallest = min(present, key=lambda name: _layer_ns(rows, name))
+        present.remove(smallest)
+        left_out.append(layers.label(smallest, False))
+    yield [*aligned(heads, cells, width), *wrapped(_unshown(left_out), width), ""]
+
+
+def _layer_ns(rows: Sequence[dict[str, Any]], layer: str) -> int:
+    return sum(row[f"{layer}_ns"] or 0 for row in rows)
+
+
+def _unshown(layers_left_out: Sequence[str]) -> list[str]:
+    """Columns for which the terminal is too narrow: the smallest layers."""
+    if not layers_left_out:
+        return []
+    columns = "column" if len(layers_left_out) == 1 else "columns"
+    return [f"No room for the {columns} {', '.join(sorted(layers_left_out))}."]
 
 
 def _operation_row(
