@@ -1,5 +1,4 @@
-"""`rlscope report DIR...`: writes one HTML page that shows where the time of a run went, or of
-several."""
+"""`rlscope report DIR...`: writes an HTML page that shows where the time of runs went."""
 
 from __future__ import annotations
 

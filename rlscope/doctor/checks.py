@@ -25,23 +25,24 @@ _ON_REQUEST = "numpy"  # a framework only with rls-prof --numpy
 def python_findings(facts: Facts, version: str) -> Iterator[Finding]:
     """The interpreter, and what is recorded of it. `version`: of this rlscope."""
     name = f"{facts['implementation']} {facts['version']} ({facts['executable']})"
-    install = f"{facts['executable']} -m pip install rlscope"
+    install = f"{facts['executable']} -m pip install"
+    anew = f"in a checkout of rlscope: {install} ."
     installed = facts["libraries"].get("rlscope")
     recorder = facts["recorder"]
     if recorder is None:
         yield Finding(
-            "python", BAD, f"{name} has no rlscope, so its programs get no Python layer", install
+            "python", BAD, f"{name} has no rlscope, so its programs get no Python layer", anew
         )
         return
     if recorder["reason"]:
-        yield Finding("python", BAD, f"{name}: {recorder['reason']}", install)
+        yield Finding("python", BAD, f"{name}: {recorder['reason']}", anew)
         return
     if installed != version:
         text = f"{name} has rlscope {installed}, but this is rlscope {version}"
-        yield Finding("python", BAD, text, f"{install}=={version}")
+        yield Finding("python", BAD, text, f"in a checkout of rlscope {version}: {install} .")
     elif not facts["line"]:
         text = f"{name}: site-packages lacks rlscope.pth, so unchanged programs are not recorded"
-        yield Finding("python", BAD, text, f"{install} --force-reinstall")
+        yield Finding("python", BAD, text, f"{anew} --force-reinstall")
     else:
         yield Finding("python", GOOD, name)
     yield _engine(recorder)

@@ -60,9 +60,13 @@ def test_a_good_interpreter_has_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("changes", "text", "remedy"),
     [
-        ({"libraries": {}, "recorder": None}, "has no rlscope", "-m pip install rlscope"),
-        ({"recorder": {"reason": "no such file"}}, "no such file", "-m pip install rlscope"),
-        ({"libraries": {"rlscope": "0.0.1"}}, "has rlscope 0.0.1", f"rlscope=={VERSION}"),
+        ({"libraries": {}, "recorder": None}, "has no rlscope", "-m pip install ."),
+        ({"recorder": {"reason": "no such file"}}, "no such file", "-m pip install ."),
+        (
+            {"libraries": {"rlscope": "0.0.1"}},
+            "has rlscope 0.0.1",
+            f"a checkout of rlscope {VERSION}:",
+        ),
         ({"line": False}, "rlscope.pth", "--force-reinstall"),
     ],
 )
