@@ -1,5 +1,5 @@
 -- Length of the complete iterations of each process that has iterations.
---   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20, and where one in 20
+--   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 200, and where one in 20
 --                                  of a tenth is twice as long as its median: they differ by what they do, as
 --                                  episodes do. Recording GPU work makes iterations longer: where some are
 --                                  without it, these count
@@ -20,7 +20,7 @@ WITH _like AS (
     MAX(duration_ns) AS max_ns, SUM(duration_ns) AS duration_ns,
     QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 1) AS first_ns,
     QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10) AS last_ns,
-    COUNT(*) FILTER (is_like) >= 20
+    COUNT(*) FILTER (is_like) >= 200
       AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 1) < 2 * first_ns
       AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 10) < 2 * last_ns AS are_alike
   FROM _tenth GROUP BY process_id

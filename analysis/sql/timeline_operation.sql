@@ -1,11 +1,17 @@
 -- The timeline by operation: the $operations with the most time of each process, the others as
 -- '(other operations)'. Buckets and processes as in timeline_layer.
+--   operation     in no operation: '(start-up)', '(between operations)' and '(end)', by where the middle of the
+--                 bucket lies; '(none)' in a process without a training loop
 --   operation_ns  time of the operation over the whole timeline of the process
--- uses: longest_process, timeline_bucket
+-- uses: longest_process, loop_bound, timeline_bucket
 WITH _time AS (
-  SELECT process_id, (start_ns - first_ns) // bucket_ns AS bucket, bucket_ns, operation,
+  SELECT process_id, (start_ns - first_ns) // bucket_ns AS bucket, bucket_ns,
+    CASE WHEN operation <> '(none)' OR from_ns IS NULL THEN operation
+      WHEN start_ns + bucket_ns // 2 < from_ns THEN '(start-up)'
+      WHEN start_ns + bucket_ns // 2 >= until_ns THEN '(end)'
+      ELSE '(between operations)' END AS operation,
     SUM(duration_ns) AS duration_ns
-  FROM timeline_bucket JOIN longest_process USING (process_id)
+  FROM timeline_bucket JOIN longest_process USING (process_id) LEFT JOIN loop_bound USING (process_id)
   WHERE operation <> '(not recorded)'
   GROUP BY ALL
 ), _rank AS (

@@ -45,23 +45,30 @@ def test_iterations_found_automatically_do_not_stand_in_for_those_of_the_program
 
 
 def test_drift_compares_the_last_tenth_with_the_first() -> None:
-    durations = [100] * 50 + [120] * 50 + [0]
+    durations = [100] * 100 + [120] * 100 + [0]
     trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
     assert (row["first_tenth_ns"], row["last_tenth_ns"]) == (100, 120)
     assert row["drift"] == pytest.approx(0.2)
 
 
-def test_iterations_that_differ_like_episodes_have_no_drift() -> None:
-    durations = [400, *[100] * 9] * 10 + [0]
+def test_tenths_of_fewer_than_twenty_iterations_are_too_short_to_drift() -> None:
+    durations = [100] * 100 + [120] * 99 + [0]
     trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
-    assert (row["iterations"], row["drift"], row["first_tenth_ns"]) == (100, None, None)
+    assert (row["iterations"], row["drift"]) == (199, None)
+
+
+def test_iterations_that_differ_like_episodes_have_no_drift() -> None:
+    durations = [400, *[100] * 9] * 20 + [0]
+    trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert (row["iterations"], row["drift"], row["first_tenth_ns"]) == (200, None, None)
 
 
 def test_a_loop_that_becomes_three_times_as_slow_drifts() -> None:
     trace = Relations(
-        process=[process(0, 0, 9)], iteration=_iterations([100] * 80 + [300] * 20 + [0])
+        process=[process(0, 0, 9)], iteration=_iterations([100] * 160 + [300] * 40 + [0])
     )
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
     assert row["drift"] == 2
@@ -69,11 +76,11 @@ def test_a_loop_that_becomes_three_times_as_slow_drifts() -> None:
 
 def test_iterations_in_windows_of_gpu_work_are_no_drift() -> None:
     """All was recorded at first, which made them longer."""
-    rows = _iterations([140] * 20 + [100] * 70 + [140] * 10 + [0])
+    rows = _iterations([140] * 20 + [100] * 250 + [140] * 10 + [0])
     recorded = [{**row, "gpu_recorded": row["duration_ns"] == 140} for row in rows]
     trace = Relations(process=[process(0, 0, 9)], iteration=recorded)
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
-    assert (row["iterations"], row["drift"]) == (100, 0)
+    assert (row["iterations"], row["drift"]) == (280, 0)
 
 
 def test_a_long_series_is_grouped_and_keeps_its_extremes() -> None:
@@ -248,6 +255,29 @@ def test_a_timeline_by_operation_folds_the_small_ones() -> None:
     table = buckets.timeline_operation(trace, buckets=60, processes=1, operations=1)
     totals = dict(zip(table["operation"], table["operation_ns"], strict=True))
     assert totals == {"a": 990, "(other operations)": 10}
+
+
+def test_a_timeline_tells_start_up_and_end_from_pauses_of_the_loop() -> None:
+    """The middle of a bucket decides."""
+    rows = [{**row, "operation": "(none)"} for row in _timeline([10]) if row["operation"] == "a"]
+    around = [
+        share(0, "(none)", "python", 250, stage="start-up"),
+        share(0, "update", "python", 540),
+        share(0, "(none)", "python", 210, stage="end"),
+    ]
+    trace = Relations(process=[process(0, 5000, 6000)], timeline=rows, breakdown=around)
+    table = buckets.timeline_operation(trace, buckets=60, processes=1, operations=9)
+    places: dict[str, list[int]] = {}
+    for name, bucket in table.select("operation", "bucket"):
+        places.setdefault(name, []).append(bucket)
+    assert places == {
+        "(start-up)": [0, 1],
+        "(between operations)": [2, 3, 4, 5, 6, 7],
+        "(end)": [8, 9],
+    }
+    alone = Relations(process=[process(0, 5000, 6000)], timeline=rows)
+    table = buckets.timeline_operation(alone, buckets=60, processes=1, operations=9)
+    assert set(table["operation"]) == {"(none)"}
 
 
 def test_children_stand_below_their_parent() -> None:

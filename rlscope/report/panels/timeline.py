@@ -94,7 +94,7 @@ def _strips(rows: views.Rows, count: int) -> list[Track]:
     cells: dict[str, list[int]] = {}
     for row in rows:
         cells.setdefault(row["operation"], [0] * count)[row["bucket"]] = row["duration_ns"]
-    return [Track(name=units.operation(name), values_ns=values) for name, values in cells.items()]
+    return [Track(name=units.visible(name), values_ns=values) for name, values in cells.items()]
 
 
 PANEL = Panel(
