@@ -32,6 +32,12 @@ def hot_lines(trace: Trace, *, lines: int) -> Table:
     return statement.run(trace, "hot_line", lines=lines)
 
 
+def library_line(trace: Trace) -> Table:
+    """file, line, library, library_ns, own_ns, loop_ns: the hottest line of the program's own, and
+    the package that it calls for the longest time; no row: it calls none."""
+    return statement.run(trace, "library_line", lines=1)
+
+
 def hot_line_parts(trace: Trace, *, lines: int) -> Table:
     """file, line, operation, layer, own_ns, total_ns, gpu_ns: the times of the same lines."""
     return statement.run(trace, "hot_line_part", lines=lines)

@@ -65,10 +65,8 @@ _NOTABLE_BLOCKED = 0.1
 _NOTABLE_UNRECORDED = 0.1
 # Share of the run that imports of a process take.
 _NOTABLE_IMPORTS = 0.1
-# Share of the loops that a line of source takes at least; how wide its interval is, by its share.
-_NAMED_LINE = 0.05
-_NAMED_BETWEEN = 0.005
-_WIDE_INTERVAL = 0.2
+# Share of the loops of a line that is worth a look.
+_COSTLY_LINE = 0.05
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 # Share of the iterations of which windows of GPU work tell nothing.
@@ -266,6 +264,8 @@ class Failure(Enum):
     """It failed before its first update."""
     SOME_TIME = auto()
     """Nothing that rlscope knows tells whether it did."""
+    NO_LOOP = auto()
+    """So it is, and rlscope knows no training loop."""
     AFTER_UPDATES = auto()
 
 
@@ -281,10 +281,16 @@ def failure(ending: Row, times: Rows, facts: Row) -> Failure:
     if not ending["exit"]:
         return Failure.NONE
     if "learning" in found:
-        interrupted = ending["exception"] == "KeyboardInterrupt"
-        return Failure.NONE if interrupted else Failure.AFTER_UPDATES
-    known = facts["looping_processes"] and found <= set(GROUPS) and ending["framework"]
+        return Failure.NONE if is_interrupted(ending) else Failure.AFTER_UPDATES
+    if not facts["looping_processes"]:
+        return Failure.NO_LOOP
+    known = found <= set(GROUPS) and ending["framework"]
     return Failure.NO_UPDATE if known else Failure.SOME_TIME
+
+
+def is_interrupted(ending: Row) -> bool:
+    """Whether somebody interrupted the program, from its row of `ending`: as by Ctrl-C."""
+    return bool(ending["exception"] == "KeyboardInterrupt")
 
 
 def are_iterations_enough(iterations: int) -> bool:
@@ -338,7 +344,7 @@ def is_loop_opaque(call_ns: int, loop_ns: int) -> bool:
 def are_imports_notable(total: Row) -> bool:
     """Whether the imports of the processes of a role are worth a word, from its row of
     `import_total`."""
-    return bool(total["wall_ns"] >= _NOTABLE_IMPORTS * total["run_ns"])
+    return bool(0 < _NOTABLE_IMPORTS * (total["run_ns"] or 0) <= total["wall_ns"])
 
 
 def is_extrapolated(progress: Row) -> bool:
@@ -409,25 +415,6 @@ def unrecorded(program: Row, facts: Row) -> Unrecorded:
     return Unrecorded.BESIDE if facts["looping_processes"] and not waits else Unrecorded.FIRST
 
 
-# ---- source lines -------------------------------------------------------------------------------
-
-
-def is_line_named(own_low_ns: float, loop_ns: float) -> bool:
-    """Whether a line takes so much of the loops, by the lower end of its interval, that the
-    headline names it."""
-    return own_low_ns >= _NAMED_LINE * loop_ns
-
-
-def is_line_between_named(own_low_ns: float, loop_ns: float) -> bool:
-    """Whether a line surely leads to a notable part of the time between operations."""
-    return own_low_ns >= _NAMED_BETWEEN * loop_ns
-
-
 def is_line_costly(own_ns: float, loop_ns: float) -> bool:
     """Whether one line takes enough of the loop to be looked at."""
-    return own_ns >= _NAMED_LINE * loop_ns
-
-
-def is_interval_wide(low: float, value: float, high: float) -> bool:
-    """Whether an estimate is shown with the ends of its interval."""
-    return high - low > _WIDE_INTERVAL * value
+    return own_ns >= _COSTLY_LINE * loop_ns

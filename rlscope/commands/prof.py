@@ -135,12 +135,13 @@ def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
     )
     group.add_argument(
         "--source",
-        type=values.folder,
-        metavar="DIR",
+        type=values.source,
+        metavar="PACKAGE",
         action="append",
         default=[],
-        help="files below DIR are the program's own code, even if they are installed as a library. "
-        "The report names lines of your own code. Repeat for several",
+        help="files of PACKAGE are the program's own code: a folder, or the name of an installed "
+        "module such as stable_baselines3. The report names lines of your own code. Repeat for "
+        "several",
     )
     group.add_argument(
         "--lines",
@@ -428,8 +429,10 @@ def _report(directory: str, events: int, quiet: bool) -> None:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
         line.clear()
         stderr.write(text.rstrip("\n") + "\n")
-        path = report_file.write(directory, step=line.step)
-    say(f"report {report_file.link(path)}")
+        with _stated("no report", f"rlscope report {directory} writes it later"):
+            path = report_file.write(directory, step=line.step)
+            line.clear()
+            say(f"report {report_file.link(path)}")
 
 
 def _width() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rlscope.analysis import verdicts
+from rlscope.analysis import line_verdicts
 from rlscope.report import limits, source_names, units
 
 Rows = Sequence[dict[str, Any]]
@@ -22,11 +22,26 @@ def hottest(rows: Rows, whole: str) -> list[str]:
         rows: rows of `hot_lines`.
         whole: what shares are of, by name.
     """
-    if not rows or not verdicts.is_line_named(rows[0]["own_low_ns"], rows[0]["loop_ns"]):
+    if not rows or not line_verdicts.is_line_named(rows[0]["own_low_ns"], rows[0]["loop_ns"]):
         return []
     code = f" (`{text(rows[0])}`)" if text(rows[0]) else ""
     share = units.share(rows[0]["own_ns"], rows[0]["loop_ns"])
     return [f"The hottest line is {_places(rows)[0]}{code}: {share} of {whole}."]
+
+
+def of_library(rows: Rows) -> list[str]:
+    """How to see the lines of a library that does it all for one line of the program: one
+    sentence, or none.
+
+    Args:
+        rows: rows of `library_line`.
+    """
+    return [
+        f"{_places([row])[0]} calls {units.label(row['library'])} for most of the loop. To see its "
+        f"lines, too, record with `rls-prof --source {units.label(row['library'])}`."
+        for row in rows
+        if line_verdicts.is_line_of_library(row)
+    ]
 
 
 def between(rows: Rows) -> str:
@@ -36,7 +51,7 @@ def between(rows: Rows) -> str:
     named = [
         f"{units.label(row['function'])} ({place}) {_share(row)}"
         for row, place in zip(rows, _places(rows), strict=True)
-        if verdicts.is_line_between_named(row["own_low_ns"], row["loop_ns"])
+        if line_verdicts.is_line_between_named(row["own_low_ns"], row["loop_ns"])
     ][:_BETWEEN]
     return f" The hottest lines there, by share of the loop: {', '.join(named)}." if named else ""
 
@@ -77,7 +92,7 @@ def _places(rows: Rows) -> list[str]:
 def _share(row: dict[str, Any]) -> str:
     whole = row["loop_ns"]
     share = units.share(row["own_ns"], whole)
-    if not verdicts.is_interval_wide(row["own_low_ns"], row["own_ns"], row["own_high_ns"]):
+    if not line_verdicts.is_interval_wide(row["own_low_ns"], row["own_ns"], row["own_high_ns"]):
         return share
     low, high = (units.share(row[f"own_{end}_ns"], whole) for end in ("low", "high"))
     return f"{share} ({low} to {high})"

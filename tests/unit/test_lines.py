@@ -82,6 +82,18 @@ def test_the_hottest_line_has_its_own_time_and_that_of_libraries_it_calls():
     assert {row["loop_ns"] for row in (first, second, third)} == {1000}
 
 
+def test_the_library_that_the_hottest_line_calls_is_known():
+    (row,) = lines.library_line(trace_of()).to_dicts()
+    assert (row["file"], row["line"], row["library"]) == (APP, 20, "torch")
+    assert (row["library_ns"], row["own_ns"], row["loop_ns"]) == (300, 600, 1000)
+
+
+def test_a_reading_without_a_line_is_no_row():
+    rows = source_lines(STACKS, TIMES)
+    unknown = {**rows[0], "line": None, "own_ns": 700, "is_own": True}
+    assert all(row["line"] is not None for row in hot(trace_of(source_line=[*rows, unknown])))
+
+
 def test_a_line_that_is_twice_on_a_stack_counts_once():
     assert hot(trace_of())[0]["total_ns"] == 600
 

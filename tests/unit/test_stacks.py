@@ -283,6 +283,20 @@ def test_which_files_are_the_programs_own(file, is_own):
 
 
 @pytest.mark.parametrize(
+    ("file", "is_own"),
+    [
+        ("/v/lib/python3.11/site-packages/stable_baselines3/sac/sac.py", True),
+        ("/usr/lib/python3/dist-packages/stable_baselines3.py", True),
+        ("/v/lib/python3.11/site-packages/stable_baselines3_extra/a.py", False),
+        ("/v/lib/python3.11/site-packages/torch/stable_baselines3/a.py", False),
+    ],
+)
+def test_a_module_is_the_programs_own_by_its_name(file, is_own):
+    assert own_code.is_own(file, ["stable_baselines3"]) is is_own
+    assert own_code.is_own(file, ["stable_baselines3.sac"]) is (is_own and "/sac/" in file)
+
+
+@pytest.mark.parametrize(
     ("source", "folders"), [(["/opt/lib", 3], ["/opt/lib"]), ("/opt/lib", []), (None, [])]
 )
 def test_folders_of_own_code_are_those_of_the_run(source, folders):

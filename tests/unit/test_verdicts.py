@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlscope.analysis import process_verdicts, verdicts
+from rlscope.analysis import line_verdicts, process_verdicts, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
 from rlscope.analysis.process_verdicts import Lateness
 from rlscope.analysis.verdicts import Brevity, Failure, Subject, Uncovered
@@ -145,9 +145,33 @@ def test_somebody_who_interrupts_a_program_that_learned_needs_no_word_of_it() ->
     assert verdicts.failure(ending, found, LOOP) is Failure.NONE
 
 
-def test_a_program_without_a_loop_failed_some_time() -> None:
+def test_a_program_that_failed_without_a_loop_has_nothing_else_to_say() -> None:
     facts = {**LOOP, "looping_processes": 0}
-    assert verdicts.failure(_ending(1), times(between=1), facts) is Failure.SOME_TIME
+    assert verdicts.failure(_ending(1), times(between=1), facts) is Failure.NO_LOOP
+    assert verdicts.failure(_ending(0), times(between=1), facts) is Failure.NONE
+
+
+@pytest.mark.parametrize(
+    ("own_ns", "library", "library_ns", "is_named"),
+    [
+        (81, "stable_baselines3", 70, True),
+        (80, "stable_baselines3", 70, False),
+        (81, "torch", 70, False),
+        (81, "stable_baselines3", 40, False),
+    ],
+)
+def test_a_library_is_named_where_one_line_of_the_program_is_its_loop(
+    own_ns: int, library: str, library_ns: int, is_named: bool
+) -> None:
+    row = {"own_ns": own_ns, "loop_ns": 100, "library": library, "library_ns": library_ns}
+    assert line_verdicts.is_line_of_library(row) is is_named
+
+
+@pytest.mark.parametrize(("run_ns", "is_notable"), [(0, False), (None, False), (100, True)])
+def test_imports_are_no_part_of_a_run_of_which_nothing_was_recorded(
+    run_ns: int | None, is_notable: bool
+) -> None:
+    assert verdicts.are_imports_notable({"wall_ns": 10, "run_ns": run_ns}) is is_notable
 
 
 def _ending(

@@ -19,7 +19,7 @@ WITH _occurrence AS (
     SUM(POW(own_ns - own_low_ns, 2)) AS below_ns2, SUM(POW(own_high_ns - own_ns, 2)) AS above_ns2
   FROM source_line
   WHERE process_id IN (FROM counted_process) AND stage IN ('loop', 'whole')
-    AND operation <> '(not recorded)' AND is_own AND layer <> 'gpu'
+    AND operation <> '(not recorded)' AND is_own AND layer <> 'gpu' AND line IS NOT NULL
   GROUP BY ALL
 )
 SELECT file, line, operation, layer, COALESCE(own_ns, 0) AS own_ns,

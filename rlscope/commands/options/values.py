@@ -126,11 +126,13 @@ def module(text: str) -> str:
     raise argparse.ArgumentTypeError(f"expected the name of a module, got {text!r}")
 
 
-def folder(text: str) -> str:
-    """A folder that is there, as an absolute path."""
-    if not os.path.isdir(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no folder")
-    return os.path.abspath(text)
+def source(text: str) -> str:
+    """A folder that is there, as an absolute path; else the name of a module."""
+    if os.path.isdir(text):
+        return os.path.abspath(text)
+    if all(part.isidentifier() for part in text.split(".")):
+        return text
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a folder nor the name of a module")
 
 
 def environment_class(text: str) -> str:

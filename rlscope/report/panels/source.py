@@ -25,6 +25,7 @@ def read(trace: Trace) -> dict[str, Table]:
             trace, lines=limits.LINES, context=limits.CONTEXT_LINES
         ),
         "backward_line": lines.backward_lines(trace, rows=limits.ROWS),
+        "library_line": lines.library_line(trace),
         "coverage": coverage.coverage(trace),
         "absence": coverage.why_absent(trace, "source_line"),
     }
@@ -37,7 +38,11 @@ def draw(tables: Tables) -> Drawing | Nothing:
     (facts,) = tables["coverage"].to_dicts()
     texts = tables["hot_line_text"].to_dicts()
     return Drawing(
-        notes=[line_sentences.estimates(shares.whole_name(facts)), *_untold(hot)],
+        notes=[
+            *line_sentences.of_library(tables["library_line"].to_dicts()),
+            line_sentences.estimates(shares.whole_name(facts)),
+            *_untold(hot),
+        ],
         codes=[_code(hot, tables["hot_line_part"].to_dicts(), texts)],
         grids=[_grid(hot), *_backward_grid(tables["backward_line"].to_dicts())],
     )
