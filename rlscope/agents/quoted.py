@@ -36,7 +36,7 @@ _OWN = frozenset(
     (
         *("python", "simulator", "framework", "cuda_api", "gpu", "wait", "none"),
         *("start-up", "loop", "warm-up", "end", "whole", "explicit", "automatic"),
-        *("running", "complete", "cut", "damaged", "imported"),
+        *("running", "complete", "failed", "interrupted", "cut", "damaged", "imported"),
         *("measured", "worth a look", "once"),
         *("slower", "faster", "no clear difference", "iteration", "environment step", "run"),
     )

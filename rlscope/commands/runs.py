@@ -24,7 +24,8 @@ Lists the runs in a folder and below it. Each line has directory, name, state, s
 to mend first and what that is worth, and a headline: where the time went. If a run was never
 analysed, it has neither yet. rlscope runs does not analyse it.
 
-States: running, complete, cut (recording stopped before the program did), damaged, imported."""
+States: running, complete, failed (with its exit code), interrupted, cut (recording stopped before
+the program did), damaged, imported."""
 
 _EXAMPLES = """\
 examples:
@@ -142,12 +143,21 @@ def _row(run: Run) -> tuple[str, ...]:
     return (
         visible(run.directory),
         units.label(run.name),
-        run.state,
+        f"{run.state} ({run.exit})" if run.state == "failed" else run.state,
         began.strftime("%Y-%m-%d %H:%M") if began else "-",
         units.duration(run.duration_ns),
-        "-" if run.finding is None else units.label(run.finding, _FINDING) or _NOTHING,
+        _finding(run),
         visible(run.headline or run.note or "-"),
     )
+
+
+def _finding(run: Run) -> str:
+    """A program that failed says nothing of what its loop is worth."""
+    from rlscope.report import units
+
+    if run.finding is None or (run.state == "failed" and not run.finding):
+        return "-"
+    return units.label(run.finding, _FINDING) or _NOTHING
 
 
 def _room(used: int) -> int | None:

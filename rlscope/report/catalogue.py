@@ -31,8 +31,7 @@ IMPORTED = "imported"
 """Key of run.json that says which program's files a run was made from."""
 NO_TABLES = "no tables yet"
 """The note of a run that was never analysed, or of which more was recorded since."""
-STATES = ("running", "complete", "cut", "damaged", "imported")
-
+STATES = ("running", "complete", "failed", "interrupted", "cut", "damaged", "imported")
 
 _HEADLINE = f"{FOLDER}/headline.json"
 _MANIFEST = f"{FOLDER}/{MANIFEST}"
@@ -58,6 +57,8 @@ class Run(NamedTuple):
     as the headline."""
     note: str
     """Why there is no headline, or what is damaged."""
+    exit: int | None = None
+    """Exit code of the program; None: not known."""
 
 
 def read(
@@ -94,7 +95,10 @@ def _described(directory: str) -> Run:
     except (RlscopeError, OSError) as error:
         return run._replace(state="damaged", note=str(error))
     return run._replace(
-        state=_state(read, facts), duration_ns=read.duration_ns, note=_damage(read, facts)
+        state=_state(read, facts),
+        duration_ns=read.duration_ns,
+        note=_damage(read, facts),
+        exit=read.exit,
     )
 
 
@@ -105,7 +109,11 @@ def _state(read: contents.Contents, facts: dict[str, Any]) -> str:
         return "running"
     if read.cuts:
         return "cut"
-    return "damaged" if _damage(read, facts) else "complete"
+    if _damage(read, facts):
+        return "damaged"
+    if read.interrupted:
+        return "interrupted"
+    return "failed" if read.exit else "complete"
 
 
 def _damage(read: contents.Contents, facts: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 from rlscope import _trace, cuts
 from rlscope.analysis import verdicts
+from rlscope.capture import failure
 from rlscope.errors import TraceError
 from rlscope.report import bookkeeping
 from rlscope.rundir import unrecorded_file
@@ -41,6 +43,10 @@ class Contents:
     """From the first start of a process to the last end; None: there is no process."""
     running: bool = False
     """Whether a process still records."""
+    exit: int | None = None
+    """Exit code of the program; None: not known, as where a signal ended it."""
+    interrupted: bool = False
+    """Whether somebody interrupted it, as by Ctrl-C."""
 
 
 def read(directory: str) -> Contents:
@@ -75,7 +81,29 @@ def read(directory: str) -> Contents:
         nested=trace.nested,
         duration_ns=_duration_ns(processes),
         running=verdicts.is_running(processes),
+        **_ending(processes),
     )
+
+
+def _ending(processes: list[dict[str, Any]]) -> dict[str, Any]:
+    """How the program ended: the first process that no other one of the run started."""
+    main = next((each for each in processes if each["parent_index"] is None), None)
+    if main is None:
+        return {}
+    exception = _exception(main["metadata"].get(failure.METADATA, "null"))
+    return {
+        "exit": main["exit_code"],
+        "interrupted": verdicts.is_interrupted({"exception": exception}),
+    }
+
+
+def _exception(note: str) -> str | None:
+    """The type of an exception that nobody caught. Files of strangers may hold any text."""
+    try:
+        noted = json.loads(note)
+        return str(noted["type"]) if noted else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def _duration_ns(processes: list[dict[str, Any]]) -> int | None:

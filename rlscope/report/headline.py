@@ -33,8 +33,8 @@ from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
 from rlscope.report import (
     collective_sentences,
     compilation_sentences,
+    group_sentences,
     import_sentences,
-    layers,
     limits,
     line_sentences,
     loop_sentences,
@@ -50,10 +50,6 @@ from rlscope.report import (
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-# Groups that the second sentence names, and operations of the first group.
-_NEXT = 3
-# Layers of the first group.
-_LARGEST = 4
 
 Rows = Sequence[dict[str, Any]]
 
@@ -83,6 +79,8 @@ class Headline:
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
+    about: str = ""
+    """Name, date, host and that version in one line."""
 
     @property
     def first(self) -> list[str]:
@@ -103,7 +101,7 @@ def is_sound(trace: Trace) -> bool:
         return True
     (loop,) = iterations.loop_iterations(trace).to_dicts()
     brief = verdicts.brevity(known.facts, loop) is verdicts.Brevity.SHORT_LOOP
-    return known.failure() is not Failure.NO_UPDATE and not brief
+    return known.failure() not in (Failure.NO_UPDATE, Failure.NO_LOOP) and not brief
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,8 @@ def _first_sentence(trace: Trace, known: _Known) -> str:
     calls = compilations.compiled_call(trace).to_dicts()
     brevity = run_sentences.brevity(known.facts, loop, compilation_sentences.unawaited(calls))
     # It would ask to annotate a loop that may be there, and is not recorded.
-    where = "" if known.is_loop_missing() else _where(trace, known)
+    is_silent = known.is_loop_missing() or failure is Failure.NO_LOOP
+    where = "" if is_silent else _where(trace, known)
     mixed = run_sentences.mixed_greenlets(known.facts)
     said = [*known.missing(Unrecorded.FIRST), failed, mixed, brevity, where]
     return " ".join(filter(None, said))
@@ -188,10 +187,10 @@ def read(trace: Trace) -> Headline:
     known = _known(trace)
     return Headline(
         title=str(known.run.get("name") or "run"),
-        run=_run_line(known.run, known.facts),
+        run=_run_line(known),
         sentence=_first_sentence(trace, known),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
-        busy=[*busy(trace)],
+        busy=[] if known.failure() is Failure.NO_LOOP else [*busy(trace)],
         details=[
             *_spoiling(trace, known),
             *_in_loop(trace, known),
@@ -199,13 +198,15 @@ def read(trace: Trace) -> Headline:
             *_left_out(trace, known),
         ],
         version=str(known.run.get("version") or ""),
+        about=run_sentences.about(known.run, trace.table("host").to_dicts()),
     )
 
 
 def busy(trace: Trace) -> Iterator[str]:
     """Who lacked CPUs, and who had them: all times are longer for that, and waits above all."""
-    yield from run_sentences.crowd(machine.machine_share(trace).to_dicts())
-    yield from run_sentences.cpu_lack(threads.cpu_lack(trace).to_dicts())
+    yield from run_sentences.busy(
+        machine.machine_share(trace).to_dicts(), threads.cpu_lack(trace).to_dicts()
+    )
 
 
 def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
@@ -228,8 +229,10 @@ def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
     yield from _minor(line_sentences.hottest(hot, shares.whole_name(known.facts)))
     yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
-    if not known.is_loop_missing():
-        yield from _next_groups(known.times, known.facts)
+    if not known.is_loop_missing() and known.failure() is not Failure.NO_LOOP:
+        yield from map(Detail, group_sentences.shares_of_operations(known.times, known.facts))
+        yield from _minor(group_sentences.shares_of_layers(known.times, known.facts))
+        yield from map(Detail, group_sentences.others(known.times, known.facts))
     written = operations.generations(trace, rows=limits.PROCESSES).to_dicts()
     yield from map(Detail, token_sentences.generations(written))
     steps = roles.peer_steps(trace).to_dicts()
@@ -284,11 +287,13 @@ def _nested(run: dict[str, Any], facts: dict[str, Any]) -> Iterable[Detail]:
         yield Detail(sentences.nested(units.visible(run["nested"])))
 
 
-def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
+def _run_line(known: _Known) -> str:
+    run, facts = known.run, known.facts
     if not run:
         return "run.json is missing"
     parts = [
         units.duration(run["end_ns"] - run["start_ns"]),
+        "" if run.get("imported") else run_sentences.ended(known.ending),
         units.plural(facts["processes"], "process"),
         f"{units.count(facts['events'])} events",
         units.visible(_what_ran(run)),
@@ -346,69 +351,6 @@ def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> 
 def _length(facts: dict[str, Any]) -> str:
     length, processes = units.duration(facts["span_ns"]), facts["processes"]
     return length if processes < 2 else f"{length} of {units.plural(processes, 'process')}"
-
-
-def _waiting(times: Rows, part: str) -> dict[str, int]:
-    """Time in layer wait of each group or operation (`part`) that spends most of its time there."""
-    sums: dict[str, int] = {}
-    for row in times:
-        if row["layer"] == "wait":
-            sums[row[part]] = sums.get(row[part], 0) + row["duration_ns"]
-    whole_ns = {row[part]: row[f"{part}_ns"] for row in times}
-    return {name: ns for name, ns in sums.items() if verdicts.is_most(ns, whole_ns[name])}
-
-
-def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
-    if not times:
-        return
-    first = times[0]["group"]
-    said = (first, groups.WAITING_BETWEEN)
-    rows = [row for row in times if row["group"] == first]
-    if not facts["looping_processes"]:
-        into = loop_sentences.annotation(facts)
-        yield Detail(
-            f"Put the steps of the training loop into {into} to see where its time goes. "
-            "Or name the class of its environment: rls-prof --environment CLASS."
-        )
-        if any(row["layer"] != "none" for row in rows):
-            yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
-        return
-    name, whole_ns = loop_sentences.title(first), times[0]["whole_ns"]
-    members = {row["operation"]: row["operation_ns"] for row in rows}
-    if len(members) > 1:
-        waiting_ns = _waiting(rows, "operation")
-        yield Detail(f"{name} by operation: {_shares(members, waiting_ns, whole_ns)}.")
-    yield Detail(f"{name} by layer: {_layer_shares(rows)}.", minor=True)
-    others = {row["group"]: row["group_ns"] for row in times if row["group"] not in said}
-    if others:
-        waiting_ns = _waiting(times, "group")
-        yield Detail(f"Next: {_shares(others, waiting_ns, whole_ns)}.")
-
-
-def _shares(parts: dict[str, int], waiting_ns: dict[str, int], whole_ns: int) -> str:
-    """The largest parts by name; the smallest one can only be named alone."""
-    return ", ".join(
-        f"{units.label(name)} {units.share(ns, whole_ns)}"
-        + (f" ({units.share(waiting_ns[name], whole_ns)} waiting)" if name in waiting_ns else "")
-        for place, (name, ns) in enumerate([*parts.items()][:_NEXT])
-        if place == 0 or verdicts.is_group_named(ns, whole_ns)
-    )
-
-
-def _layer_shares(rows: Rows) -> str:
-    """ "framework 31.0 %, python 21.8 %": of the same whole as all shares."""
-    sums: dict[tuple[str, bool], int] = {}
-    for row in rows:
-        state = (row["layer"], row["gpu_busy"])
-        sums[state] = sums.get(state, 0) + row["duration_ns"]
-    largest = sorted(sums.items(), key=lambda item: -item[1])[:_LARGEST]
-    return ", ".join(
-        f"{_layer_name(*state)} {units.share(ns, rows[0]['whole_ns'])}" for state, ns in largest
-    )
-
-
-def _layer_name(layer: str, gpu_busy: bool) -> str:
-    return layers.label("waiting" if layer == "wait" else layer, gpu_busy)
 
 
 def _states(states: Rows) -> Iterable[Detail]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 from rlscope.analysis import verdicts
@@ -27,6 +28,14 @@ def failure(found: Failure, ending: dict[str, Any]) -> str:
     if found is Failure.NO_UPDATE:
         return f"The program failed before its first update: shares mean nothing. It {ended}"
     return f"The program {ended}"
+
+
+def ended(ending: dict[str, Any]) -> str:
+    """The same in a few words for each run: "interrupted"; "" where it ended well, or as nobody
+    knows."""
+    if verdicts.is_interrupted(ending):
+        return "interrupted"
+    return f"failed with exit code {ending['exit']}" if ending["exit"] else ""
 
 
 def _error(ending: dict[str, Any]) -> str:
@@ -108,27 +117,40 @@ def _outside(facts: dict[str, Any]) -> str:
     return f"{', '.join(named[:-1])} and {named[-1]} take"
 
 
-def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
-    """Rows of `cpu_lack`: who could have run, and had no CPU."""
-    for row in rows:
-        if verdicts.is_cpu_lacking(row["runnable_ns"], row["measured_ns"]):
-            yield (
-                f"{_who(row)} lacked a CPU for {units.duration(row['runnable_ns'])} of "
-                f"{units.duration(row['measured_ns'])}: other threads or programs had it."
-            )
+def busy(machines: Sequence[dict[str, Any]], lacks: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Who lacked CPUs, and which machines other programs kept busy.
+
+    Args:
+        machines: rows of `machine_share`.
+        lacks: rows of `cpu_lack`.
+    """
+    crowds = [_crowd(row) for row in machines if verdicts.is_machine_crowded(row)]
+    lacking = [
+        _lack(row)
+        for row in lacks
+        if verdicts.is_cpu_lacking(row["runnable_ns"], row["measured_ns"])
+    ]
+    if len(crowds) == 1:
+        which = f"{', '.join(lacking)}, so times" if lacking else "Times"
+        yield f"{crowds[0]} {which} are longer than on an idle machine."
+        return
+    for said in crowds:
+        yield f"{said} Times are longer than on an idle machine."
+    for said in lacking:
+        yield f"{said}: other threads or programs had it."
 
 
-def crowd(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
-    """Rows of `machine_share`: which machines other programs kept busy."""
-    for row in rows:
-        if verdicts.is_machine_crowded(row):
-            cores = _CORES.get(row["cores"], f"All {row['cores']} cores were")
-            own = units.whole_percent(row["run_percent"])
-            yield (
-                f"{cores} {units.whole_percent(row['polled_percent'])} busy, and this run used "
-                f"{own} of that machine. Other programs had the rest, so every time here is longer "
-                "than on an idle machine."
-            )
+def _lack(row: dict[str, Any]) -> str:
+    length, whole = units.duration(row["runnable_ns"]), units.duration(row["measured_ns"])
+    return f"{_who(row)} lacked a CPU for {length} of {whole}"
+
+
+def _crowd(row: dict[str, Any]) -> str:
+    cores = _CORES.get(row["cores"], f"All {row['cores']} cores were")
+    polled, own = (units.whole_percent(row[f"{who}_percent"]) for who in ("polled", "run"))
+    return (
+        f"{cores} {polled} busy: this run used {own} of that machine, and other programs the rest."
+    )
 
 
 def _who(row: dict[str, Any]) -> str:
@@ -153,3 +175,25 @@ def blocked(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 def _place(row: dict[str, Any]) -> str:
     return "Between operations" if row["operation"] == OUTSIDE else units.label(row["operation"])
+
+
+def about(run: dict[str, Any], hosts: Sequence[dict[str, Any]]) -> str:
+    """ "ppo · 2026-11-29 23:17 UTC · host box · rlscope 0.1.0"."""
+    names = [*dict.fromkeys(units.label(row["name"]) for row in hosts if row["name"])]
+    others = f" and {len(names) - 1:,} more" if names[1:] else ""
+    parts = [
+        units.visible(str(run.get("name") or "")),
+        _date(run.get("start_time")),
+        f"host {names[0]}{others}" if names else "",
+        f"rlscope {units.visible(str(run['version']))}" if run.get("version") else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _date(start_time: str | None) -> str:
+    """In UTC: nobody knows where the page is read."""
+    try:
+        began = datetime.fromisoformat(start_time or "").astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        return ""
+    return began.strftime("%Y-%m-%d %H:%M UTC")

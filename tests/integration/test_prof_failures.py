@@ -12,6 +12,7 @@ from support.process.traced_python import TracedPython
 import rlscope as rls
 from rlscope.analysis import run_facts
 from rlscope.capture.failure import METADATA
+from rlscope.report import catalogue, headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -93,3 +94,24 @@ def test_whatever_a_program_stores_in_the_place_of_its_exception_ends_nothing(
     assert "Traceback" not in done.stderr
     with rls.load(directory) as trace:
         assert METADATA not in trace.sql("SELECT key FROM metadata")["key"]
+
+
+@pytest.mark.parametrize(
+    ("program", "state", "code"),
+    [
+        ("pass", "complete", 0),
+        ("raise SystemExit(3)", "failed", 3),
+        ("1 / 0", "failed", 1),
+        ("raise KeyboardInterrupt", "interrupted", 1),
+    ],
+)
+def test_a_list_of_runs_says_how_each_program_ended(
+    traced: TracedPython, directory: str, program: str, state: str, code: int
+) -> None:
+    traced.run("-o", directory, traced.python, "-c", program)
+    (run,) = catalogue.describe([directory])
+    assert (run.state, run.exit) == (state, code)
+    with rls.load(directory) as trace:
+        line = headline.read(trace).run
+    assert ("interrupted" in line) is (state == "interrupted")
+    assert ("failed with exit code" in line) is (state == "failed")

@@ -53,6 +53,7 @@ def test_runs_are_listed_with_what_is_cheap(folder):
         "directory": str(folder / "a"),
         "name": "seed-2",
         "state": "complete",
+        "exit": None,
         "start_time": NOW.isoformat(),
         "duration_ns": 10_000,
         "command": "python train.py 'a b'",

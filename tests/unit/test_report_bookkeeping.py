@@ -98,6 +98,8 @@ def test_records_of_unknown_cost_are_named() -> None:
 
 
 def test_it_is_said_where_the_cost_of_cuda_calls_comes_from() -> None:
+    (said,) = sentences.overhead({**CORRECTED, "cost_method": None})
+    assert "None" not in said and "comes from" not in said
     (said,) = sentences.overhead({**CORRECTED, "cuda_cost_method": "an H100"})
     assert_says(said[said.index("The cost of most") :], "a loop", "CUDA calls", "an H100")
     (said,) = sentences.overhead({**CORRECTED, "cuda_cost_method": "a loop"})

@@ -9,6 +9,7 @@ from support.files.facts import assert_says
 from support.files.headlines import LOOP, read, texts
 from support.files.relation_rows import SECOND, Relations, process, share
 
+from rlscope.report import answer
 from rlscope.report.renderers.terminal import render_summary
 
 
@@ -395,6 +396,44 @@ def test_a_program_that_failed_before_its_first_update_has_no_share_in_its_first
         assert read(_failed("simulation", note=broken)).sentence.count("exit code 1") == 1
 
 
+def test_a_program_that_failed_without_a_loop_says_its_error_alone() -> None:
+    trace = _failed("(none)", note=_NOTE)
+    said = read(trace)
+    assert_says(said.sentence, "exit code 1", "train.py line 12", "ValueError: too \\x1b[31m few")
+    assert said.busy == []
+    assert not any("rls.operation" in each.text for each in said.details)
+    assert answer.read(trace).sentence == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "said"),
+    [("KeyboardInterrupt", None, "interrupted"), ("ValueError", 1, "failed with exit code 1")],
+)
+def test_the_line_of_the_run_says_how_it_ended(kind: str, code: int | None, said: str) -> None:
+    note = _NOTE.replace("ValueError", kind)
+    run = read(_failed("backprop", code=code, note=note, name="a")).run  # type: ignore[arg-type]
+    assert said in run.split(" · ")
+    assert "ended" not in read(_failed("backprop", code=0)).run
+
+
+def test_the_page_names_run_date_host_and_version() -> None:
+    trace = Relations(
+        run=[
+            {
+                "name": "ppo",
+                "start_time": "2026-11-29T23:17:14.680806+01:00",
+                "version": "0.1.0",
+                "start_ns": 0,
+                "end_ns": 9,
+            }
+        ],
+        host=[{"name": "box"}, {"name": "box"}, {"name": "other"}],
+    )
+    said = read(trace).about
+    assert_says(said, "ppo", "2026-11-29 22:17 UTC", "host box", "1 more", "rlscope 0.1.0")
+    assert read(Relations()).about == ""
+
+
 def test_a_failure_that_may_have_come_after_updates_is_said_before_the_largest_group() -> None:
     largest = ("fit takes", f"100.0 % {LOOP}", "10 ns of 10 ns")
     assert_says(read(_failed("fit")).sentence, "exit code 1", *largest)
@@ -417,5 +456,15 @@ def test_a_machine_that_others_kept_busy_is_said_first() -> None:
     assert_says(read(crowded).first[0], "100 % busy", "40 %")
     alone = Relations(**rows, utilisation=_polled(100.0, 19 * SECOND))
     assert read(alone).first == []
+    lacked = {"thread_id": 0, "process_id": 0, "runnable_ns": 2, "measured_ns": 9}
+    worked = {"thread_id": 0, "process_id": 0, "operation": "a", "duration_ns": 1}
+    both = Relations(
+        **rows,
+        utilisation=_polled(100.0, 8 * SECOND),
+        thread=[lacked],
+        breakdown_by_thread=[worked],
+    )
+    (said,) = read(both).first
+    assert_says(said, "100 % busy", "40 %", "lacked a CPU for 2 ns of 9 ns")
     text = render_summary(crowded, width=200, unicode=True)
     assert_says(text.partition("\n")[0], "100 % busy", "40 %")
