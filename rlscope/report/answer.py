@@ -8,21 +8,16 @@ Built from rows of relation `finding`, which have every number.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, own_loops, verdicts
+from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, verdicts
 from rlscope.analysis.advice import Advice, Failure
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Measured
 from rlscope.analysis.finding_verdicts import Confidence
-from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
-from rlscope.analysis.operations import BETWEEN
-from rlscope.analysis.worker_loop import WorkerLoop
-from rlscope.relations.groups import SIMULATION, group_of
-from rlscope.report import headline, limits, source_names, units
+from rlscope.report import headline, limits, source_names, units, unmended_sentences
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -30,14 +25,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _OF_LOOP = " of the loop"
-_LAYERS = {
-    "simulator": "the simulator's own code",
-    "framework": "calls of the framework",
-    "python": "Python and NumPy",
-    "cuda_api": "CUDA calls",
-    "wait": "waiting",
-    "none": "other native code",
-}
 
 
 @dataclass(frozen=True)
@@ -77,17 +64,28 @@ class Shown:
 
 @dataclass(frozen=True)
 class Answer:
-    sentence: str
+    leading: str
     """What to mend first, where, and what it is worth; or that there is nothing. "": it cannot be
     said of this run."""
     is_first: bool
-    """Whether the sentence is about the first finding."""
+    """Whether that is about the first finding."""
     findings: Sequence[Shown]
     """All of them, the best first."""
     rest: str
     """What there is beside those that are shown; "" nothing."""
     failures: Sequence[str]
     """Rules that failed, and prices that could not be measured, a sentence each."""
+    beside: str = ""
+    """What takes more than the first finding wins, and no rule knows; "" nothing."""
+    fix: str = ""
+    """How to mend the first finding, where the answer is about it: "Fix: Pass ..."."""
+    hidden: int = 0
+    """Findings that are not shown."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer without the fix."""
+        return " ".join(filter(None, [self.leading, self.beside]))
 
 
 def read(trace: Trace, *, most: int | None = None) -> Answer:
@@ -95,21 +93,27 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     found = advice.advice(trace)
     sound = headline.is_sound(trace)
     if found.loop is None or not sound:
-        said = _unmended(trace, found, ()).strip() if sound else ""
+        said = unmended_sentences.unmended(trace, found, ()).strip() if sound else ""
         return Answer(said, False, (), "", [*map(_failure, found.failures)])
     rows = found.findings
     shown = rows if most is None else rows[:most]
     names = source_names.short(row["file"] for row in rows if row["file"])
     first = next((row for row in rows if row["rank"] is not None), None)
     is_first = first is not None and finding_verdicts.is_finding_leading(first, found.loop.loop_ns)
+    leading, beside, fix = _nothing(trace, found, first, rows), "", ""
+    if first is not None and is_first:
+        leading = _leading(trace, found.loop, first, names)
+        beside = unmended_sentences.beside(trace, found.loop, first, rows)
+        fix = f"Fix: {first['fix']}"
     return Answer(
-        sentence=_leading(trace, found.loop, first, names) + _beside(trace, found.loop, first, rows)
-        if first is not None and is_first
-        else _nothing(trace, found, first, rows),
+        leading=leading,
         is_first=is_first,
         findings=[_shown(trace, row, names) for row in shown],
         rest=" ".join(filter(None, [_overlap(shown), _rest(trace, found.loop, shown, rows)])),
         failures=[*map(_failure, found.failures), *_unmeasured(found.experiments)],
+        beside=beside,
+        fix=fix,
+        hidden=len(rows) - len(shown),
     )
 
 
@@ -124,7 +128,7 @@ def first_finding(trace: Trace) -> str:
 
 
 def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) -> str:
-    place = _place(first, names)
+    place = source_names.place(first, names)
     where = f" ({place})" if place else ""
     own, others = _names(trace, loop)
     title = units.visible(first["title"])
@@ -140,48 +144,14 @@ def _names(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
     return own, [units.visible(row["name"] or "?") for row in rows if row["is_other"]]
 
 
-def _beside(trace: Trace, loop: Loop, first: Row, findings: Sequence[Row]) -> str:
-    """A line in which Python itself takes more than the first finding wins, if no finding is of
-    it. What a library does for a line, as an environment of its own, counts for nothing."""
-    found = {(row["file"], row["line"]) for row in findings}
-    for row in lines.python_lines(trace, process_id=loop.process_id)[:1]:
-        if (row["file"], row["line"]) in found:
-            return ""
-        low_ns = row["own_ns"] - math.sqrt(row["below_ns2"])
-        if finding_verdicts.is_line_larger(low_ns, loop.loop_ns, first["saving_ns"]):
-            return _unknown_cause(trace, loop, row, row["operation"], loop.loop_ns)
-    return ""
-
-
-def _unknown_cause(
-    trace: Trace, loop: Loop | None, row: Row, operation: str | None, loop_ns: int
-) -> str:
-    """With the lines that lead there, where several do: a user may see that one is too many."""
-    callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
-    names = source_names.short([row["file"], *(each["file"] for each in callers)])
-    share = units.share(row["own_ns"], loop_ns)
-    place = _place(row, names)
-    subject = f"One line takes {share} ({place})"
-    if operation and group_of(operation) == SIMULATION:
-        subject = f"The environment takes {share} of the loop at one line ({place})"
-    elif operation:
-        subject += f", most of it {_in_operation(operation)}"
-    said = f" {subject}, and no rule knows how to mend it."
-    if not callers:
-        return said
-    whole_ns = sum(each["total_ns"] for each in callers)
-    parts = (f"{_place(e, names)} {units.share(e['total_ns'], whole_ns)}" for e in callers)
-    return f"{said} {units.plural(len(callers), 'line')} lead there: {', '.join(parts)}."
-
-
 def _nothing(trace: Trace, asked: Advice, best: Row | None, rows: Sequence[Row]) -> str:
     """That there is nothing to mend, or little, and what the loop does instead."""
-    loop, unmended = asked.loop, _unmended(trace, asked, rows)
+    loop, unmended = asked.loop, unmended_sentences.unmended(trace, asked, rows)
     if loop is None or not verdicts.are_iterations_enough(loop.iterations):
         return unmended.strip()
     own, others = _names(trace, loop)
     whose = f"the loop of {own}" if others else "the loop"
-    spends = _spends(trace, loop)
+    spends = unmended_sentences.spends(trace, loop)
     if best is not None:
         share, low, high = _shares(best)
         said = f"No large saving is sure: the best finding may win {share} of {whose} "
@@ -191,66 +161,11 @@ def _nothing(trace: Trace, asked: Advice, best: Row | None, rows: Sequence[Row])
     return f"{none} is surely worth your time{spends and f': {whose} {spends}'}." + unmended
 
 
-def _unmended(trace: Trace, asked: Advice, findings: Sequence[Row]) -> str:
-    """The hottest line of the program's own, if it takes much of the loops, and no finding is of
-    it. Where it waits for environment workers, that of theirs, too."""
-    found = {(row["file"], row["line"]) for row in findings}
-    for row in lines.hot_lines(trace, lines=1).to_dicts():
-        if (row["file"], row["line"]) in found:
-            return ""
-        if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
-            operation = lines.operation_of_hottest_line(trace)
-            said = _unknown_cause(trace, asked.loop, row, operation, row["loop_ns"])
-            return said + (_of_workers(trace, asked.inside, found) if asked.inside else "")
-    return ""
-
-
-def _of_workers(trace: Trace, inside: WorkerLoop, found: Container[tuple[str, int]]) -> str:
-    """The hottest line of environment workers, if it takes much of their work, and no finding is of
-    it."""
-    row = inside.hottest_line(trace)
-    if row is None or (row["file"], row["line"]) in found:
-        return ""
-    if not finding_verdicts.is_line_unmended(row["own_low_ns"], inside.loop.loop_ns):
-        return ""
-    place = _place(row, source_names.short([row["file"]]))
-    several = inside.workers > 1
-    workers = f"{inside.workers:,} environment workers" if several else "environment worker"
-    share = units.share(row["own_ns"], inside.loop.loop_ns)
-    whose = "their" if several else "its"
-    return f" In the {workers}, one line takes {share} of {whose} work ({place})."
-
-
-def _spends(trace: Trace, loop: Loop) -> str:
-    """ "spends 91.0 % in the simulator's own code"; "" it is in nothing for long."""
-    state = critical_loop.states(trace, loop).to_dicts()[0]
-    if not finding_verdicts.is_state_named(state["duration_ns"], loop.loop_ns):
-        return ""
-    share = units.share(state["duration_ns"], loop.loop_ns)
-    return f"spends {share} in {_state_name(state)}"
-
-
-def _state_name(state: Row) -> str:
-    """ "the simulator's own code", "calls of the framework in inference"."""
-    layer = _LAYERS.get(state["layer"], str(state["layer"]))
-    if state["layer"] == "simulator":
-        return layer
-    return f"{layer} {_in_operation(state['operation'])}"
-
-
-def _in_operation(operation: str) -> str:
-    """ "in inference", "between operations"."""
-    if operation == BETWEEN:
-        return BETWEEN_OPERATIONS
-    group = group_of(operation)
-    return f"in {group if group in GROUPS else units.label(group)}"
-
-
 def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
     return Shown(
         rank="" if row["rank"] is None else str(row["rank"]),
         title=_capital(units.visible(row["title"])),
-        place=_place(row, names),
+        place=source_names.place(row, names),
         price=_price(row),
         worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look, "),
         low=_part(row, "saving_low_ns"),
@@ -300,13 +215,6 @@ def _bound(row: Row) -> str:
     if row["run_speedup"] is None:
         return "It is paid once, however long the loop runs."
     return f"The whole run gets at most {row['run_speedup']:.2f} times as fast."
-
-
-def _place(row: Row, names: source_names.Names) -> str:
-    if row["file"] is None:
-        return ""
-    line = "" if row["line"] is None else f":{row['line']}"
-    return units.visible(f"{names[row['file']]}{line}")
 
 
 def _code(trace: Trace, row: Row) -> list[CodeLine]:

@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlscope.report.answer import CodeLine, Shown
-from rlscope.report.markup import escape, prose
+from rlscope.report.markup import escape, prose, sentence
 
 _HIT = ' class="hit"'
 
 
-def render(findings: Sequence[Shown], rest: str) -> str:
-    """The element; "" without findings."""
-    items = "\n".join(_item(each, is_first=place == 0) for place, each in enumerate(findings))
-    listed = f'<ol class="findings">\n{items}\n</ol>' if items else ""
-    return f'{listed}<p class="rest">{prose(rest)}</p>' if rest else listed
+_HEAD = (
+    '<div class="findings-head"><span>What to mend first</span><span>saves, of the loop</span>'
+    '<span><i></i>surely <i class="range"></i>perhaps</span></div>\n'
+)
 
 
-def _item(finding: Shown, *, is_first: bool) -> str:
+def render(findings: Sequence[Shown], rest: str, *, is_fix_said: bool) -> str:
+    """The element; "" without findings.
+
+    Args:
+        is_fix_said: how to mend the first one stands above.
+    """
+    items = "\n".join(
+        _item(each, is_first=place == 0, is_fix_said=is_fix_said and place == 0)
+        for place, each in enumerate(findings)
+    )
+    listed = f'{_HEAD}<ol class="findings">\n{items}\n</ol>' if items else ""
+    return f'{listed}<p class="rest">{sentence(rest)}</p>' if rest else listed
+
+
+def _item(finding: Shown, *, is_first: bool, is_fix_said: bool) -> str:
     shown = " open" if is_first and finding.rank else ""
     head = "".join(
         [
@@ -28,7 +41,8 @@ def _item(finding: Shown, *, is_first: bool) -> str:
             _bar(finding),
         ]
     )
-    return f"<li><details{shown}><summary>{head}</summary>{_inside(finding)}</details></li>"
+    inside = _inside(finding, is_fix_said)
+    return f"<li><details{shown}><summary>{head}</summary>{inside}</details></li>"
 
 
 def _span(kind: str, text: str) -> str:
@@ -39,23 +53,35 @@ def _bar(finding: Shown) -> str:
     """The price on the whole loop: what is sure, and how far its interval goes."""
     if not finding.high:
         return "<span></span>"
-    widths = [min(max(100 * each, 0), 100) for each in (finding.high, finding.low)]
+    widths = [_percent(each) for each in (finding.high, finding.low)]
     marks = "".join(
         f'<i{kind} style="width:{width:.2f}%"></i>'
         for kind, width in zip((' class="range"', ""), widths, strict=True)
     )
-    return f'<span class="price-bar" role="img" aria-label="{escape(finding.price)}">{marks}</span>'
+    if finding.rank:
+        marks += f'<i class="mark" style="left:{_percent(finding.share):.2f}%"></i>'
+    said = escape(finding.price)
+    return f'<span class="price-bar" role="img" aria-label="{said}" title="{said}">{marks}</span>'
 
 
-def _inside(finding: Shown) -> str:
-    texts = [
-        finding.evidence,
-        f"Fix: {finding.fix}",
-        finding.no_effect,
-        f"Worth {finding.seconds} of the loop. {finding.bound}" if finding.high else finding.bound,
+def _percent(part: float) -> float:
+    return min(max(100 * part, 0), 100)
+
+
+def _inside(finding: Shown, is_fix_said: bool) -> str:
+    worth = [f"Worth {finding.seconds} of the loop."] if finding.high else []
+    evidence = _paragraphs([finding.evidence, " ".join([*worth, finding.bound])])
+    parts = [
+        _paragraphs([] if is_fix_said else [f"Fix: {finding.fix}"]),
+        _code(finding.code),
+        _paragraphs([finding.no_effect]),
+        f"<details><summary>Evidence</summary>{evidence}{_sql(finding.sql)}</details>",
     ]
-    paragraphs = "".join(f"<p>{prose(each)}</p>" for each in texts)
-    return f'<div class="inside">{_code(finding.code)}{paragraphs}{_sql(finding.sql)}</div>'
+    return f'<div class="inside">{"".join(parts)}</div>'
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"<p>{sentence(each)}</p>" for each in texts)
 
 
 def _code(lines: Sequence[CodeLine]) -> str:

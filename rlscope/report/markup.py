@@ -16,6 +16,9 @@ from rlscope.report import units
 # What Markdown, or HTML inside of it, could take for a mark.
 _MARK = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&$@:=^])")
 
+# Escaped text between single backticks: it holds no tag.
+_TICKED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+
 
 def markdown(text: str) -> str:
     """The text with what would be a mark of Markdown escaped."""
@@ -30,6 +33,11 @@ def escape(text: str) -> str:
 def prose(text: str) -> str:
     """The same for text of lines that end where the page is full."""
     return escape(units.unbroken(text))
+
+
+def sentence(text: str) -> str:
+    """Prose in which `a command` between backticks is code; for text between tags only."""
+    return _TICKED.sub(r"<code>\1</code>", prose(text))
 
 
 def script_json(value: Any) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from rlscope.report import code_listing, finding_list, flame_graph
 from rlscope.report.answer import Shown
 from rlscope.report.headline import Detail
-from rlscope.report.markup import escape, json_element, packed_element, prose, select
+from rlscope.report.markup import escape, json_element, packed_element, prose, select, sentence
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
@@ -60,12 +60,20 @@ class Page:
     """Above everything else."""
     plotly: str = ""
     """Path from the page to the plotly bundle; "": the page holds the bundle itself."""
+    about: str = ""
+    """Above it: name, date and place."""
+    fix: str = ""
+    """Below the headline: how to mend what it names."""
+    beside: str = ""
+    """Below that: what no rule knows."""
     where: str = ""
-    """Below the headline: where the time goes."""
+    """Below that: where the time goes."""
     findings: Sequence[Shown] = ()
     """What to mend first."""
     rest: str = ""
     """What else there is to mend."""
+    folded: Sequence[Detail] = ()
+    """Details that the reader unfolds."""
 
 
 def render(page: Page) -> str:
@@ -75,17 +83,25 @@ def render(page: Page) -> str:
         generator=escape(page.generator),
         title=escape(page.title),
         cut="\n".join(map(_detail, page.first)),
+        about=_paragraph("about", page.about),
         run=prose(page.run),
-        headline=prose(page.headline),
-        where=f'<p class="where">{prose(page.where)}</p>' if page.where else "",
-        findings=finding_list.render(page.findings, page.rest),
+        headline=sentence(page.headline),
+        where="\n".join(
+            [
+                _paragraph("fix", page.fix),
+                _paragraph("beside", page.beside),
+                _paragraph("where", page.where),
+            ]
+        ),
+        findings=finding_list.render(page.findings, page.rest, is_fix_said=bool(page.fix)),
         details="\n".join(map(_detail, page.details)),
+        folded=_folded(page.folded),
         contents=" ".join(
             f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections
         ),
         panels="\n".join(map(_section, page.sections)),
         nothing=_absent(page.absent_title, page.absent),
-        footer=" ".join([prose(page.footer), *map(_link, page.files)]),
+        footer=" ".join([sentence(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
         script="\n".join(map(resource, _scripts(page.sections))),
         plotly=_plotly(page.plotly),
@@ -124,22 +140,32 @@ def _link(name: str) -> str:
 
 
 def _detail(detail: Detail) -> str:
-    kind = "detail warning" if detail.warning else "detail"
-    return f'<p class="{kind}">{prose(detail.text)}</p>'
+    return _paragraph("detail warning" if detail.warning else "detail", detail.text)
+
+
+def _folded(details: Sequence[Detail]) -> str:
+    if not details:
+        return ""
+    texts = "\n".join(map(_detail, details))
+    return f"<details><summary>The run in words</summary>\n{texts}\n</details>"
+
+
+def _paragraph(kind: str, text: str) -> str:
+    return f'<p class="{kind}">{sentence(text)}</p>' if text else ""
 
 
 def _absent(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    rows = "".join(f"<li>{prose(line)}</li>" for line in lines)
+    rows = "".join(f"<li>{sentence(line)}</li>" for line in lines)
     return f"<aside><h2>{prose(title)}</h2>\n<ul>{rows}</ul></aside>"
 
 
 def _section(section: Section) -> str:
     drawing = section.drawing
     body = "\n".join(
-        [f'<p class="note">{prose(note)}</p>' for note in drawing.notes]
-        + [_figure(chart) for chart in drawing.charts]
+        [_figure(chart) for chart in drawing.charts]
+        + [_paragraph("note", note) for note in drawing.notes]
         + [flame_graph.render(flame) for flame in drawing.flames]
         + [code_listing.render(code) for code in drawing.codes]
         + [_details(grid) for grid in drawing.grids]

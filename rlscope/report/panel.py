@@ -133,13 +133,16 @@ class Flame:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Sentences, charts, flame graphs, source text and grids, shown in this order."""
+    """Charts, sentences, flame graphs, source text and grids, shown in this order."""
 
     notes: Sequence[str] = ()
     charts: Sequence[Chart] = ()
     flames: Sequence[Flame] = ()
     codes: Sequence[Code] = ()
     grids: Sequence[Grid] = field(default=())
+    title: str = ""
+    """Instead of that of the panel, with its question; "": the panel's."""
+    question: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rlscope.report import units
 
 _LIBRARY = re.compile(r".*/(?:site-packages|dist-packages|lib/python3\.\d+)/(.+)", re.DOTALL)
 Names = dict[str, str]
@@ -32,3 +35,11 @@ def _endings(path: str) -> list[str]:
     """The last part, the last two, and so on."""
     parts = path.split("/")
     return ["/".join(parts[place:]) for place in range(len(parts) - 1, -1, -1)]
+
+
+def place(row: Mapping[str, Any], names: Names) -> str:
+    """ "ppo.py:184" of a row with file and line; "" without file."""
+    if row["file"] is None:
+        return ""
+    line = "" if row["line"] is None else f":{row['line']}"
+    return units.visible(f"{names[row['file']]}{line}")

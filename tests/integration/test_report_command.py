@@ -71,7 +71,7 @@ def test_the_summary_is_a_screen_of_text(run: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 90
-    assert len(lines) <= 50 + 9  # with CUDA
+    assert len(lines) <= 50 + 12  # with CUDA
     assert any(line.startswith("  simulation  ") for line in lines)
 
 

@@ -33,7 +33,7 @@ def check(page: ReportPage, trace: Trace) -> None:
     for own, _, _, ns in rows:
         whole[own] += ns
     (note,) = page.notes("waiting")
-    assert_says(note, "5 µs or more", "`wait`")
+    assert_says(note, "5 µs or more", "wait")
     assert page.table("waiting", "Table: ") == [
         [*names, units.duration(ns), units.share(ns, whole[names[0]])] for *names, ns in rows
     ]

@@ -46,6 +46,33 @@ def test_the_sentence_has_cause_line_and_price(rules):
     )
 
 
+def test_the_fix_stands_below_the_sentence_in_the_terminal_and_on_the_page(rules):
+    many = [
+        finding(seconds(4 - place, 3 - place, 5), title=f"cause {place}", fix=f"Do thing {place}.")
+        for place in range(2)
+    ]
+    rules(many=many)
+    rows = trace()
+    assert answer.read(rows).fix == "Fix: Do thing 0."
+    lines = render_summary(rows, width=200, unicode=True).splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("1 Cause 0"))
+    assert lines[place + 1] == "  Fix: Do thing 0."
+    assert lines[place + 2].startswith("2 Cause 1")
+    assert "`rlscope advise DIR`" in lines[place + 3]
+    shown = html.render(rows)  # type: ignore[arg-type]
+    top = shown[: shown.index("</header>")]
+    assert top.count("Fix: Do thing 0.") == 1
+    assert top.index("</h1>") < top.index("Fix: Do thing 0.") < top.index('class="findings"')
+
+
+def test_without_a_first_finding_no_fix_leads(rules):
+    rules(one=[finding(seconds(0.2, 0.15, 0.25), fix="Do it.")])
+    rows = trace(iterations=20)
+    assert answer.read(rows).fix == ""
+    assert "Fix:" not in render_summary(rows, width=200, unicode=True)
+    assert html.render(rows).count("Fix: Do it.") == 1  # type: ignore[arg-type]
+
+
 def test_a_list_of_runs_has_the_first_finding(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
     listed = "ppo.py:7 The step is slow: 20.0 % (15.0 to 25.0 %)"

@@ -12,7 +12,7 @@ from support.files.relation_rows import Relations
 from support.files.report_rows import full_run
 
 from rlscope import registry
-from rlscope.report import limits, page
+from rlscope.report import limits, markup, page
 from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
 
@@ -159,3 +159,17 @@ def test_the_tables_of_every_panel_come_as_json() -> None:
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
     assert sum(row["duration_ns"] for row in rows if row["process_id"] is None) == whole
     assert [*value["panels"]] == [*registry.builtin(registry.PANELS)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ask `rlscope advise`.", "ask <code>rlscope advise</code>."),
+        ("`<b>` and `&`", "<code>&lt;b&gt;</code> and <code>&amp;</code>"),
+        ("one ` alone", "one ` alone"),
+        ("``` fence ```", "``` fence ```"),
+        ("a\n`b`", "a\\n<code>b</code>"),
+    ],
+)
+def test_text_between_backticks_is_code_and_still_escaped(text: str, shown: str) -> None:
+    assert markup.sentence(text) == shown

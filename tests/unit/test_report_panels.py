@@ -152,13 +152,29 @@ def _found(automatic_ns: int) -> Relations:
     )
 
 
-def test_a_found_operation_of_no_weight_closes_its_table_and_is_in_no_sentence() -> None:
+def test_the_table_of_found_operations_is_folded_and_one_of_no_weight_in_no_sentence() -> None:
     for automatic_ns, shown in ((2, False), (20, True)):
         trace = _found(automatic_ns)
         grid = _draw("operations", trace).grids[1]
-        assert (grid.title, grid.open) == ("Found automatically: 1 operation", shown)
+        assert (grid.title, grid.open) == ("Found automatically: 1 operation", False)
         text = render_summary(trace, width=120, unicode=True)  # type: ignore[arg-type]
         assert ("found by itself: s." in text) is shown
+
+
+@pytest.mark.parametrize(("idle_ns", "title"), [(None, "What the loop does"), (3, "")])
+def test_a_loop_without_a_gpu_is_never_called_idle(idle_ns: int | None, title: str) -> None:
+    row = {"process_id": 0, "stage": "loop", "operation": "a", "source": "explicit"}
+    times = {"layer": "python", "reason": "python", "duration_ns": 9}
+    busy = None if idle_ns is None else False
+    trace = Relations(
+        process=[process(0, 0, 9)],
+        breakdown=[share(0, "a", "python", 9)],
+        idle=[{**row, **times, "gpu_busy": busy}],
+        gpu_time=[] if idle_ns is None else [{"process_id": 0}],
+    )
+    drawing = _draw("idle", trace)
+    assert drawing.title == title
+    assert bool(drawing.question) is bool(title)
 
 
 def _why_no_gpu(**absent: str) -> dict[str, str]:

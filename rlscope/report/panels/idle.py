@@ -26,6 +26,8 @@ def draw(tables: Tables) -> Drawing | Nothing:
         return Nothing(_EMPTY)
     has_gpu = any(row["idle_ns"] is not None for row in rows)
     return Drawing(
+        title="" if has_gpu else _WITHOUT_GPU[0],
+        question="" if has_gpu else _WITHOUT_GPU[1],
         notes=[_GPU if has_gpu else _NO_GPU, *_seen(tables["cuda_total"].to_dicts()[0])],
         grids=[
             _grid("Table: time by reason", rows, ["reason"], _reason, has_gpu, shown=True),
@@ -118,6 +120,9 @@ _NO_GPU = (
     "Each instant of the training loop and its warm-up has one reason: what the thread that counts "
     "was in."
 )
+
+# On a CPU that is never idle.
+_WITHOUT_GPU = ("What the loop does", "What does the loop do or wait for at each moment?")
 
 PANEL = Panel(
     title="Idle time",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, lines, operations, processes, verdicts
+from rlscope.analysis import coverage, lines, operations, processes
 from rlscope.report import (
     layers,
     limits,
@@ -206,7 +206,6 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
             ]
             for row in rows
         ],
-        open=verdicts.is_found_notable(rows, facts),
     )
     return [grid]
 

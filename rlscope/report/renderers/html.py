@@ -27,18 +27,22 @@ def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str
         page.Page(
             title=f"{summary.title} - rlscope",
             run=summary.run,
-            headline=found.sentence or summary.sentence,
-            where=summary.sentence if found.sentence else "",
+            about=summary.about,
+            headline=found.leading or summary.sentence,
+            fix=found.fix,
+            beside=found.beside,
+            where=summary.sentence if found.leading else "",
             findings=found.findings,
             rest=found.rest,
             generator=f"rlscope {summary.version}",
             first=[headline.Detail(each, warning=True) for each in summary.first],
             details=[
-                *summary.details,
+                *(each for each in summary.details if each.warning),
                 *(headline.Detail(each, warning=True) for each in found.failures),
             ],
+            folded=[each for each in summary.details if not each.warning],
             sections=[
-                page.Section(name, panel.title, panel.question, each)
+                page.Section(name, each.title or panel.title, each.question or panel.question, each)
                 for name, panel, each in drawn
                 if isinstance(each, Drawing)
             ],

@@ -41,7 +41,7 @@ from rlscope.report.screen import aligned, cells, padded, wrapped
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-# The screen: rows of the two tables and sentences of each kind, at most 50 lines (CUDA: 9 more).
+# The screen: rows of the two tables and sentences of each kind, at most 50 lines (CUDA: 12 more).
 _OPERATIONS = 6  # and what has 1 % of the loop, and up to four rows of time outside operations
 _MOST_OPERATIONS = 10
 _PROCESSES = 4
@@ -109,13 +109,22 @@ def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
 
 
 def _finding_block(found: Answer, width: int) -> list[str]:
-    """What to mend first: the answer, and a line for each finding that is not all of it."""
-    answered = [found.sentence] if found.sentence else []
+    """What to mend first and how, a line for each finding that is not all of it, and where more
+    about them is."""
     left = found.findings[1:] if found.is_first else found.findings
-    rest = [found.rest] if found.findings and found.rest.startswith("`") else []
-    failed = [f"! {each}" for each in found.failures]
-    others = [*answer.texts(left), *rest, *failed]
-    return wrapped([*answered, *others], width) + [""] * bool(others)
+    answered = f"1 {found.leading}" if found.is_first else found.leading
+    fix = [f"  {line}" for line in wrapped([found.fix], width - 2)] if found.fix else []
+    others = [*filter(None, [found.beside]), *answer.texts(left), *_details(found)]
+    others += [f"! {each}" for each in found.failures]
+    first = wrapped([answered], width) if answered else []
+    return [*first, *fix, *wrapped(others, width), *([""] if fix or others else [])]
+
+
+def _details(found: Answer) -> list[str]:
+    if not found.findings:
+        return []
+    more = f", and {units.plural(found.hidden, 'more finding')}" if found.hidden else ""
+    return [f"`rlscope advise DIR` has the code and the evidence{more}."]
 
 
 def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
@@ -186,6 +195,7 @@ def _line_block(trace: Trace, width: int, hottest: int) -> list[str]:
             f"{units.label(text, room)}"
             for share, place, text in rows
         ),
+        *wrapped(line_sentences.of_library(lines.library_line(trace).to_dicts()), width),
     ]
 
 
