@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.report_page import OPERATION, ReportPage
+from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import layers, units
@@ -15,6 +15,18 @@ LEVEL = (
     " WHERE buckets <= 1000 GROUP BY process_id"
 )
 _SHOWN = f"FROM timeline JOIN ({LEVEL}) USING (process_id, level) WHERE process_id = 0"
+
+
+_LOOP = (
+    "SELECT MIN(process.start_ns) + SUM(duration_ns) FILTER (stage = 'start-up') AS from_ns,"
+    " MAX(process.end_ns) - SUM(duration_ns) FILTER (stage = 'end') AS until_ns"
+    " FROM breakdown JOIN process USING (process_id) WHERE process_id = 0"
+)
+# What is in no operation, by where the middle of its bucket lies.
+_OPERATION = (
+    "IF(operation <> '(none)', operation, IF(start_ns + bucket_ns // 2 < from_ns, '(start-up)',"
+    " IF(start_ns + bucket_ns // 2 < until_ns, '(between operations)', '(end)')))"
+)
 
 
 def check(page: ReportPage, trace: Trace) -> None:
@@ -43,8 +55,8 @@ def _layers(trace: Trace) -> dict[str, float]:
 def _operations(trace: Trace) -> dict[str, float]:
     """Percents of all buckets of each operation, each rounded up."""
     rows = trace.sql(
-        f"SELECT {OPERATION}, SUM(CEIL(100 * ns / bucket_ns)) FROM ("
-        f"  SELECT operation, start_ns, bucket_ns, SUM(duration_ns) AS ns {_SHOWN} GROUP BY ALL)"
-        " GROUP BY operation"
+        f"SELECT {_OPERATION} AS name, SUM(CEIL(100 * ns / bucket_ns)) FROM ("
+        f"  SELECT operation, start_ns, bucket_ns, SUM(duration_ns) AS ns {_SHOWN} GROUP BY ALL),"
+        f"  ({_LOOP}) GROUP BY name"
     )
     return dict(rows)

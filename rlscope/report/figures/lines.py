@@ -50,7 +50,8 @@ class Row:
 
 
 def lines(rows: Sequence[Row], x_title: str, *, counted: bool = False) -> Figure:
-    """Rows from top to bottom, each beside its legend, with one horizontal axis below the last.
+    """Rows from top to bottom, each beside its legend, with one horizontal axis below the last. The
+    legend of a single row is above it.
 
     Args:
         counted: x are numbers of things, and between two of them is nothing.
@@ -60,9 +61,9 @@ def lines(rows: Sequence[Row], x_title: str, *, counted: bool = False) -> Figure
         suffix = "" if number == 0 else str(number + 1)
         bottom, top = _domain(number, len(rows))
         figure.add_traces([_trace(line, suffix) for line in row.lines])
-        figure.update_layout(
-            {f"yaxis{suffix}": _axis(row, bottom, top), f"legend{suffix}": {**_LEGEND, "y": top}}
-        )
+        figure.update_layout({f"yaxis{suffix}": _axis(row, bottom, top)})
+        if len(rows) > 1:
+            figure.update_layout({f"legend{suffix}": {**_LEGEND, "y": top}})
     last = "" if len(rows) == 1 else str(len(rows))
     figure.update_layout(
         xaxis={
