@@ -22,6 +22,9 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid
 PLOTLY = "vendor/plotly-cartesian.min.js"
 _LONG = 160
 """A cell of more characters than this holds sentences, and the page gives it a wide column."""
+_TWO_LINES = 300
+_BETWEEN_LINKS = 3
+"""Characters of two lines of links, and of the room between two links."""
 _SHORT = 24
 """A column whose cells have at most so many characters is not broken."""
 
@@ -57,11 +60,11 @@ class Page:
     files: Sequence[str] = ()
     """Names of files beside the page, which its end links."""
     first: Sequence[Detail] = ()
-    """Above everything else."""
+    """Above the headline."""
     plotly: str = ""
     """Path from the page to the plotly bundle; "": the page holds the bundle itself."""
     about: str = ""
-    """Above it: name, date and place."""
+    """Above `run`: name, date and place."""
     fix: str = ""
     """Below the headline: how to mend what it names."""
     beside: str = ""
@@ -96,6 +99,7 @@ def render(page: Page) -> str:
         findings=finding_list.render(page.findings, page.rest, is_fix_said=bool(page.fix)),
         details="\n".join(map(_detail, page.details)),
         folded=_folded(page.folded),
+        nav=_stickiness(page.sections),
         contents=" ".join(
             f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections
         ),
@@ -107,6 +111,12 @@ def render(page: Page) -> str:
         plotly=_plotly(page.plotly),
         plotly_from="file: 'self'" if page.plotly else "",
     )
+
+
+def _stickiness(sections: Sequence[Section]) -> str:
+    """Contents of two lines at most stay in sight; more would hide the page."""
+    width = sum(len(each.title) + _BETWEEN_LINKS for each in sections)
+    return ' class="sticky"' if width <= _TWO_LINES else ""
 
 
 def _scripts(sections: Sequence[Section]) -> Iterator[str]:

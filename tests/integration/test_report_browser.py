@@ -342,3 +342,16 @@ def test_the_page_begins_with_what_the_engine_says(opened: ReportPage, trace: Tr
     ]
     listed = opened.driver.find_elements("css selector", ".findings > li")
     assert len(listed) == len(found.findings)
+
+
+def test_the_contents_stay_in_sight_and_lead_to_a_heading_below_them(opened: ReportPage) -> None:
+    script = """
+    document.documentElement.style.scrollBehavior = "auto";
+    document.querySelector("nav a[href='#source']").click();
+    const box = (kind) => document.querySelector(kind).getBoundingClientRect();
+    const [nav, heading] = [box("nav"), box("#source h2")];
+    document.querySelector("nav a[href='#top']").click();
+    return [nav.top, nav.bottom <= heading.top, heading.bottom < innerHeight, scrollY];
+    """
+    with opened.as_wide_as(1280):
+        assert opened.driver.execute_script(script) == [0, True, True, 0]
