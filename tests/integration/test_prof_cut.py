@@ -105,8 +105,9 @@ def check_says_first(directory: str, reason: str, *, end_known: bool = True) -> 
         first = f"Recording was cut short .* after the start: {re.escape(reason)}\\.{went_on}"
         summary = " ".join(render_summary(trace, width=100).split())
         assert re.match(f"! {first}", summary), summary
-        header = html.render(trace).partition("<header>")[2]
-        assert re.match(rf'\s*<p class="detail warning">{first}', header), header[:300]
+        header = html.render(trace).partition("<header>")[2].partition("<h1>")[0]
+        named = r'\s*(<p class="(about|run)">[^<]*</p>\s*)*'
+        assert re.match(rf'{named}<p class="detail warning">{first}', header), header[:300]
         headline = json.loads(json_renderer.render(trace))["headline"]
         assert re.match(first, headline["cut"])
     (listed,) = catalogue.read(directory)
