@@ -30,9 +30,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         again_ns = row["again_ns"]
         # What follows is in the loop.
         first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
+        beside = f"{duration(again_ns)} beside {duration(loop.loop_ns)}"
         yield Finding(
-            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, which "
-            f"is counted with the loop here: {duration(again_ns)} beside {duration(loop.loop_ns)}",
+            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, "
+            f"counted with the loop here: {beside}",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
             f"{duration(row['total_ns'] / row['count'])} each time, "
             f"{count(row['late_count'])} times after the first update. What follows each time "

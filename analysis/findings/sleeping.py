@@ -77,8 +77,8 @@ def _place(trace: Trace, loop: Loop, row: Row) -> dict[str, Any] | None:
 
 
 def _coroutine(trace: Trace, place: Row) -> tuple[str, int] | None:
-    """The first line that sleeps in a `while` of a coroutine, if a line runs some: what sleeps so is
-    on no stack."""
+    """The first line that sleeps in a `while` of a coroutine, if a line runs some: a coroutine that
+    sleeps is on no stack."""
     if not source_of(trace, place["file"]).calls_any(place["line"], _RUNS):
         return None
     files = statement.run(trace, "findings/own_file", pattern=r"await .*sleep\(")["file"]

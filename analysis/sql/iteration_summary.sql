@@ -1,15 +1,19 @@
 -- Length of the complete iterations of each process that has iterations.
 --   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 200, and where one in 20
---                                  of a tenth is twice as long as its median: they differ by what they do, as
---                                  episodes do. Recording GPU work makes iterations longer: where some are
+--                                  of a tenth is twice as long as its median, or where their medians have other
+--                                  numbers of entries into operations: they differ by what they do, as episodes
+--                                  do. Recording GPU work makes iterations longer: where some are
 --                                  without it, these count
 --   drift                          last_tenth_ns / first_tenth_ns - 1
 --   steps                          what another tool calls the iterations; NULL: the same, or none did
 -- uses: own_iteration
-WITH _like AS (
+WITH _entries AS (
+  SELECT process_id, iteration, COUNT(*) AS entries FROM operation_instance
+  WHERE iteration IS NOT NULL GROUP BY process_id, iteration
+), _like AS (
   SELECT *, gpu_recorded IS NOT DISTINCT FROM
     BOOL_AND(gpu_recorded) OVER (PARTITION BY process_id) AS is_like
-  FROM own_iteration
+  FROM own_iteration LEFT JOIN _entries USING (process_id, iteration)
 ), _tenth AS (
   SELECT *, NTILE(10) OVER (PARTITION BY process_id, is_like ORDER BY iteration) AS tenth
   FROM _like
@@ -22,7 +26,9 @@ WITH _like AS (
     QUANTILE_CONT(duration_ns, 0.5) FILTER (is_like AND tenth = 10) AS last_ns,
     COUNT(*) FILTER (is_like) >= 200
       AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 1) < 2 * first_ns
-      AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 10) < 2 * last_ns AS are_alike
+      AND QUANTILE_CONT(duration_ns, 0.95) FILTER (is_like AND tenth = 10) < 2 * last_ns
+      AND ABS(COALESCE(QUANTILE_CONT(entries, 0.5) FILTER (is_like AND tenth = 10)
+        / QUANTILE_CONT(entries, 0.5) FILTER (is_like AND tenth = 1), 1) - 1) <= 0.05 AS are_alike
   FROM _tenth GROUP BY process_id
 )
 SELECT process_id, process.name, iterations, source,
