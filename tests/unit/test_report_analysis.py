@@ -66,6 +66,24 @@ def test_iterations_that_differ_like_episodes_have_no_drift() -> None:
     assert (row["iterations"], row["drift"], row["first_tenth_ns"]) == (200, None, None)
 
 
+@pytest.mark.parametrize(("steps", "drift"), [(30, None), (10, 2)])
+def test_iterations_that_do_more_at_the_end_have_no_drift(steps: int, drift: float | None) -> None:
+    """As episodes of a policy that learns to stand."""
+    entries = [10] * 160 + [steps] * 41
+    instances = [
+        {"process_id": 0, "operation_id": 0, "iteration": place}
+        for place, count in enumerate(entries)
+        for _ in range(count)
+    ]
+    trace = Relations(
+        process=[process(0, 0, 9)],
+        iteration=_iterations([100] * 160 + [300] * 40 + [0]),
+        operation_instance=instances,
+    )
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert row["drift"] == drift
+
+
 def test_a_loop_that_becomes_three_times_as_slow_drifts() -> None:
     trace = Relations(
         process=[process(0, 0, 9)], iteration=_iterations([100] * 160 + [300] * 40 + [0])
