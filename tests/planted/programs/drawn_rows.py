@@ -11,6 +11,7 @@ parser.add_argument("--updates", type=int, default=150)
 options = parser.parse_args()
 rng = np.random.default_rng(0)
 MAZES, SIZE, STEPS = 48, 8, 50
+ROWS = np.arange(MAZES)
 MOVES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
 
 
@@ -25,7 +26,7 @@ class Mazes:
 
     def step(self, actions):
         wished = np.clip(self.places + MOVES[actions], 0, SIZE - 1)
-        free = ~self.walls[np.arange(MAZES), wished[:, 0], wished[:, 1]]
+        free = ~self.walls[ROWS, wished[:, 0], wished[:, 1]]
         self.places = np.where(free[:, None], wished, self.places)
         self.age += 1
         found = (self.places == SIZE - 1).all(1)
@@ -60,7 +61,7 @@ def main():
         for before, actions, chances, rewards in reversed(kept):
             returns = rewards + 0.97 * returns
             change = -chances
-            change[np.arange(MAZES), actions] += 1
+            change[ROWS, actions] += 1
             np.add.at(table, (before[:, 0], before[:, 1]), 0.01 * returns[:, None] * change)
 
 

@@ -72,8 +72,9 @@ def main():
             loss.backward()
         else:
             loss.backward(retain_graph=True)  # planted
-        for parameter in agent.parameters():
-            parameter.data.sub_(parameter.grad, alpha=1e-4)
+        # An optimizer's step would refuse graphs of what it changed.
+        weights = [each.data for each in agent.parameters()]
+        torch._foreach_sub_(weights, [each.grad for each in agent.parameters()], alpha=1e-4)
 
 
 began = stopwatch.now()
