@@ -301,7 +301,7 @@ with open("threads", "w") as file:
         print(*(blocked >> number - 1 & 1 for number in taken), file=file)
 """
     program = script(tmp_path, text + KNOWN)
-    result = calibrate(traced, "--within", "50%", traced.python, program, "0.5", "200")
+    result = calibrate(traced, "--within", "50%", traced.python, program, "1", "400")
     assert result.returncode == 0, result.stderr
     threads = (tmp_path / "threads").read_text().splitlines()
     assert len(threads) >= 2
@@ -455,7 +455,7 @@ def test_the_page_names_the_calibration(traced: TracedPython, tmp_path: Path) ->
     Store(program).keep(subject, [measured] * 3)
     result = subprocess.run(rlscope("report", "run"), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert "`rlscope calibrate` (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
+    assert "<code>rlscope calibrate</code> (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
     Store(program).keep(subject, [measured] * 4)
     other = rlscope("summary", "run")
     said = subprocess.run(other, capture_output=True, text=True, check=True).stdout
