@@ -7,32 +7,28 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import learning_verdicts, statement, verdicts
+from rlscope.analysis import learning_verdicts, statement
+from rlscope.analysis.costly_lines import costly_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import time_of_line
-from rlscope.analysis.source_code import Source, name_of, source_of
+from rlscope.analysis.source_code import Source, name_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/own_line"
 _GROWTH = "findings/operation_growth"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    of_process = {"process_id": loop.process_id}
-    rows = statement.run(trace, _STATEMENT, operations=[], **of_process).to_dicts()
-    for row in rows:
-        if not verdicts.is_line_costly(row["own_ns"], loop.loop_ns):
-            return
-        if not _keeps_graph(source_of(trace, row["file"]), row["line"]):
+    for line in costly_lines(trace, loop):
+        row, time = line.row, line.time
+        if not _keeps_graph(line.source, row["line"]):
             continue
-        asked = {**of_process, "operation": row["operation"]}
+        asked = {"process_id": loop.process_id, "operation": row["operation"]}
         (growth,) = statement.run(trace, _GROWTH, **asked).to_dicts() or ({},)
         if not learning_verdicts.is_graph_growing(growth):
             continue
-        time, quarters = time_of_line(rows, row), growth["quarter_ns"]
+        quarters = growth["quarter_ns"]
         beyond = 1 - growth["first_ns"] * len(quarters) / sum(quarters)
         yield Finding(
             title="backwards go through ever more of former updates, for "

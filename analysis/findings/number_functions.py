@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import time_of_line
-from rlscope.analysis.source_code import Source, name_of, source_of
+from rlscope.analysis.source_code import Source, name_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/own_line"
 _MODULES = frozenset(("np", "numpy"))
 _MAKE_NUMBERS = frozenset(("bool", "float", "int"))
 # What Python has for it. Each takes a tenth of NumPy's time for a number; NumPy is as quick itself
@@ -30,21 +28,17 @@ _PYTHONS = {
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id, "operations": []}
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for row in rows:
-        if not verdicts.is_line_costly(row["own_ns"], loop.loop_ns):
-            return
-        name = _number_function(source_of(trace, row["file"]), row["line"])
+    for line in costly_lines(trace, loop):
+        row, time = line.row, line.time
+        name = _number_function(line.source, row["line"])
         if name is None:
             continue
-        time = time_of_line(rows, row)
         yield Finding(
             title=f"a function for arrays, np.{name}, computes one number at a time, for "
             f"{share(time.saving_ns, loop.loop_ns)} of the loop",
             evidence="The line makes a number of what it returns. NumPy makes an array of the "
             "number that it is given, which takes longer than the arithmetic.",
-            evidence_sql=statement.shown(_STATEMENT, **asked),
+            evidence_sql=shown(loop),
             fix=f"Use what Python has for numbers: {_PYTHONS[name]}.",
             no_effect="Little effect where the line does more than that.",
             price=time.part(0.4, 0.8, 0.95),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rlscope.amounts import share
 from rlscope.analysis import independent_passes, statement, verdicts
 from rlscope.analysis.constant_calls import constant_call, is_all_of
+from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, time_of_line
+from rlscope.analysis.function_time import estimate_of
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -21,20 +22,16 @@ _STATEMENT = "findings/own_line"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id, "operations": []}
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for row in rows:
-        if not verdicts.is_line_costly(row["own_ns"], loop.loop_ns):
-            return
-        name = independent_passes.unchanged_call(source_of(trace, row["file"]), row["line"])
+    for line in costly_lines(trace, loop):
+        row, time = line.row, line.time
+        name = independent_passes.unchanged_call(line.source, row["line"])
         if name is None:
             continue
-        time = time_of_line(rows, row)
         yield Finding(
             title=f"a loop calls {name} with the same in each pass, for "
             f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
             evidence="Nothing in that loop changes what the call is given.",
-            evidence_sql=statement.shown(_STATEMENT, **asked),
+            evidence_sql=shown(loop),
             fix="Call it once, before the loop, and keep the result.",
             no_effect="Little effect where the loop has a few passes.",
             price=time.part(0.4, 0.9, 1.0),

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import statement, verdicts
+from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import time_of_line
-from rlscope.analysis.source_code import Source, looped_names, name_of, source_of
+from rlscope.analysis.source_code import Source, looped_names, name_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/own_line"
 # What one call for all rows wins of calls for each, and arithmetic of one call. A call takes some
 # 9 us, one for 64 rows some 7 us, and arithmetic some 2 us.
 _OF_ROWS = (0.8, 0.95, 1.0)
@@ -24,23 +22,19 @@ _OF_ONE = (0.5, 0.75, 0.85)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = {"process_id": loop.process_id, "operations": []}
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for row in rows:
-        if not verdicts.is_line_costly(row["own_ns"], loop.loop_ns):
-            return
-        source, line = source_of(trace, row["file"]), row["line"]
+    for costly in costly_lines(trace, loop):
+        row, source, time = costly.row, costly.source, costly.time
+        line = row["line"]
         probabilities = _draw_of_one(source, line)
         if probabilities is None:
             continue
         of_rows = _goes_through_rows(source, line, probabilities)
-        time = time_of_line(rows, row)
         yield Finding(
             title="drawing with probabilities, one number at a time, takes "
             f"{share(time.saving_ns, loop.loop_ns)} of the loop",
             evidence="Each call of choice(p=...) makes arrays of what it is given, checks the "
             "probabilities and adds them up.",
-            evidence_sql=statement.shown(_STATEMENT, **asked),
+            evidence_sql=shown(loop),
             fix="Draw for all rows at once: (p.cumsum(1) > rng.random((len(p), 1))).argmax(1)."
             if of_rows
             else "Compare sums with one number: (p.cumsum() > rng.random()).argmax().",
