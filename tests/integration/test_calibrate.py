@@ -455,7 +455,9 @@ def test_the_page_names_the_calibration(traced: TracedPython, tmp_path: Path) ->
     Store(program).keep(subject, [measured] * 3)
     result = subprocess.run(rlscope("report", "run"), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert "<code>rlscope calibrate</code> (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
+    assert (
+        "<code>rlscope calibrate</code> (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
+    )
     Store(program).keep(subject, [measured] * 4)
     other = rlscope("summary", "run")
     said = subprocess.run(other, capture_output=True, text=True, check=True).stdout
