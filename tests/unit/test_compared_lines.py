@@ -128,7 +128,7 @@ def test_lines_of_the_same_text_are_told_apart() -> None:
 
 
 def test_a_file_in_another_folder_is_the_same() -> None:
-    found = compared(run({5: 200}), run({6: 210}, ["# new", *TEXT], file="/work/new/train.py"))
+    found = compared(run({5: 200}), run({6: 210}, ["# new", *TEXT], file="/elsewhere/train.py"))
     assert times(found) == {"train.py:5 -> 6": (200, 210)}
 
 
