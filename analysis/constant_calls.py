@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, Source, name_of
+from rlscope.analysis.trained_networks import pairs_of
 
 _MODULES = frozenset(("np", "numpy"))
 # Functions of NumPy that make an array of numbers alone.
@@ -20,6 +22,16 @@ _PLAIN = (
 _CHANGES = frozenset(
     "add append appendleft clear extend fill insert itemset partition pop put remove resize"
     " setflags sort update".split()
+)
+# What only reads the arrays that it is given: functions of Python, and of these libraries but some.
+_READS = frozenset(
+    "abs all any bool enumerate float int len list max min print range reversed round sorted str"
+    " sum tuple zip".split()
+)
+_LIBRARIES = frozenset(("F", "jnp", "math", "np", "numpy", "th", "torch"))
+_WRITES = frozenset(
+    "as_tensor asarray at copyto fill_diagonal from_numpy place put put_along_axis putmask"
+    " shuffle".split()
 )
 
 
@@ -95,24 +107,62 @@ def _settings(tree: ast.AST, name: str) -> Iterator[ast.AST]:
 
 def _is_changed(function: ast.AST, call: ast.Call) -> bool:
     """Whether a function changes, or gives away, what a call made there."""
-    names = set()
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Return, ast.Yield)) and node.value is call:
-            return True
-        if isinstance(node, ast.Assign) and any(part is call for part in ast.walk(node.value)):
-            targets = [part for each in node.targets for part in ast.walk(each)]
-            if any(isinstance(part, (ast.Attribute, ast.Subscript)) for part in targets):
-                return True  # it is kept elsewhere
-            if node.value is call or isinstance(node.value, ast.Tuple):
-                names |= {ast.unparse(part) for part in targets if isinstance(part, ast.Name)}
-    return any(_gives_away(node, names) or _changes(node, names) for node in ast.walk(function))
+    array = _Array(
+        call,
+        {
+            target.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            for target, value in _pairs(node)
+            if value is call and isinstance(target, ast.Name)
+        },
+    )
+    return any(
+        array.is_given_away(node) or _changes(node, array.names) for node in ast.walk(function)
+    )
 
 
-def _gives_away(node: ast.AST, names: set[str]) -> bool:
-    if not isinstance(node, (ast.Return, ast.Yield)):
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Targets, each with its value: a, b = f(), g() are two."""
+    for target in node.targets:
+        yield from pairs_of(target, node.value)
+
+
+@dataclass(frozen=True)
+class _Array:
+    """What a call made, and the variables that are set to it."""
+
+    call: ast.Call
+    names: set[str]
+
+    def is_given_away(self, node: ast.AST) -> bool:
+        """Whether others may keep the array, or change it: who calls the function, an object, a
+        container, another variable, or a function that may do more than read."""
+        if isinstance(node, (ast.Return, ast.Yield)):
+            return self._is_in(node.value)
+        if isinstance(node, ast.Assign):
+            return any(
+                self._is_in(value) and not (value is self.call and isinstance(target, ast.Name))
+                for target, value in _pairs(node)
+            )
+        if not isinstance(node, ast.Call) or node is self.call or _only_reads(node):
+            return False
+        return any(map(self._is_in, (*node.args, *(each.value for each in node.keywords))))
+
+    def _is_in(self, value: ast.AST | None) -> bool:
+        """Whether a value is the array, or a container with it."""
+        if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+            return any(map(self._is_in, value.elts))
+        if isinstance(value, ast.Dict):
+            return any(map(self._is_in, value.values))
+        return value is self.call or (isinstance(value, ast.Name) and value.id in self.names)
+
+
+def _only_reads(call: ast.Call) -> bool:
+    name = name_of(call.func)
+    if any(each.arg == "out" for each in call.keywords) or name in _WRITES:
         return False
-    parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-    return any(isinstance(each, ast.Name) and each.id in names for each in parts)
+    return name in _READS or ast.unparse(call.func).partition(".")[0] in _LIBRARIES
 
 
 def _changes(node: ast.AST, names: set[str]) -> bool:

@@ -102,7 +102,7 @@ def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> boo
     if len(made) != 1:
         return False
     (maker, around), is_variable = made[0], container.isidentifier()
-    if is_variable and (around is not None or not _sees(source, line, maker)):
+    if is_variable and (around is not None or not _sees(source, line, maker, container)):
         return False
     inside = is_variable and _function_of(source, line) is maker
     return any(
@@ -146,9 +146,12 @@ def _function_of(source: Source, line: int) -> ast.AST | None:
     return source.function_node(line) or source.tree
 
 
-def _sees(source: Source, line: int, maker: ast.AST) -> bool:
-    """Whether a line sees the variables of a function, or of the file."""
-    return maker in (source.tree, _function_of(source, line))
+def _sees(source: Source, line: int, maker: ast.AST, name: str) -> bool:
+    """Whether a line sees a variable of a function, or of the file: no argument hides it."""
+    function = source.function_node(line)
+    given = ast.walk(function.args) if function is not None else ()
+    hidden = any(isinstance(each, ast.arg) and each.arg == name for each in given)
+    return maker in (source.tree, _function_of(source, line)) and not hidden
 
 
 def _has(loop: ast.AST | None, line: int) -> bool:

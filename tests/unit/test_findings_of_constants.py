@@ -76,6 +76,16 @@ class Agent:
         ("self.b = np.arange(10)", None),
         ("return np.arange(10)", None),  # the caller may change it
         ("b = np.arange(10); return b", None),
+        ("b = np.arange(10); y = np.clip(x, b, max(b)) + b.mean()", "arange"),
+        ("b, c = np.arange(10), 3", "arange"),
+        ("self.rows.append(np.zeros(4))", None),  # each of them would be the same
+        ("b = np.zeros(4); self.rows.append((x, b))", None),
+        ("b = np.zeros(4); fill(b, x)", None),
+        ("b = np.zeros(4); np.add(x, 1, out=b)", None),
+        ("b = np.zeros(4); np.copyto(b, x)", None),
+        ("b = np.zeros(4); t = torch.from_numpy(b)", None),
+        ("b = np.zeros(4); c = b; c[x] = 1", None),
+        ("b = np.zeros(4); self.b = {0: b}", None),
         ("b = np.random.rand(10)", None),
         ("b = make.arange(10)", None),
     ],

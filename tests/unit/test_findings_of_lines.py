@@ -346,6 +346,21 @@ def test_a_growing_list_of_the_file_is_kept_too(line, after, speaks):
     assert [each.line for each in found(whole_copy.RULE, trace)] == ([place] if speaks else [])
 
 
+@pytest.mark.parametrize(("given", "speaks"), [("seen", False), ("other", True)])
+def test_an_argument_of_the_same_name_is_another_list(given, speaks):
+    text = (
+        f"seen = []\ndef learn({given}):\n    return np.array(seen)\n"
+        "for step in range(9):\n    seen.append(env.step())\n"
+    )
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 3),
+        Time("simulation", "python", SECOND, 5),
+        entries={"simulation": 1000},
+        text=text,
+    )
+    assert [each.line for each in found(whole_copy.RULE, trace)] == ([3] if speaks else [])
+
+
 def test_a_field_of_a_dataclass_is_kept_too():
     text = (
         "@dataclass\nclass Memory:\n    seen: np.ndarray = field(default_factory=rows)\n"
