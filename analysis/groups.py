@@ -50,6 +50,13 @@ def paths_in(trace: Trace, process_id: int, group: str) -> list[str]:
     return [row["operation"] for row in rows if group_of(row["operation"]) == group]
 
 
+def paths_but(trace: Trace, process_id: int, *others: str) -> list[str]:
+    """The operations of all groups but some, and the time in none."""
+    rows = statement.run(trace, "loop_operation", process_id=process_id).to_dicts()
+    paths = (row["operation"] for row in rows)
+    return [*(path for path in paths if group_of(path) not in others), OUTSIDE]
+
+
 def paths_of(trace: Trace, process_id: int, group: str) -> list[str]:
     """The operations of a group in the whole of a process, the one with most time first."""
     rows = statement.run(trace, "process_operation", process_id=process_id).to_dicts()

@@ -40,7 +40,6 @@ _STEPS = (
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     calls = of_functions(trace, loop, _CALLS)
     if calls is None:
-        yield from _find_batches(trace, loop)
         return
     time = time_of_functions(trace, loop, _CALLS + _AROUND, calls.places)
     steps_ns = time_of_functions(trace, loop, _STEPS, calls.places).saving_ns
@@ -114,4 +113,9 @@ def _are_rows_looped(trace: Trace, loop: Loop, calls: FunctionTime) -> bool:
     return inside.isdisjoint(groups.paths_in(trace, loop.process_id, SIMULATION))
 
 
-RULE = Rule(_find, of_lines=True)
+def _find_any(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    found = [*_find(trace, loop)]
+    yield from found or _find_batches(trace, loop)
+
+
+RULE = Rule(_find_any, of_lines=True)

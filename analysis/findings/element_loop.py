@@ -10,7 +10,7 @@ from rlscope.analysis import finding_verdicts, lines, operations, statement, ver
 from rlscope.analysis.array_lines import handles_arrays
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.source_code import source_of
 
@@ -74,9 +74,7 @@ def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[R
     """Rows of lines in loops of one function, in one operation. The loop of the training itself
     is none."""
     found: dict[tuple[str, tuple[int, int] | None, str], list[Row]] = {}
-    of_files: dict[str, float] = {}
-    for row in rows:
-        of_files[row["file"]] = of_files.get(row["file"], 0) + row["own_ns"]
+    of_files = ns_by_file(rows)
     for row in rows:
         if not finding_verdicts.is_saving_notable(of_files[row["file"]], loop.loop_ns):
             continue

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
-from rlscope.analysis import operations
-from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis import groups, operations
+from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
-from rlscope.relations.groups import RENDERING, SIMULATION, group_of
+from rlscope.relations.groups import RENDERING, SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -21,13 +21,8 @@ _LIBRARIES = (r".*/(bokeh|matplotlib|mpl_toolkits|plotly|seaborn|visdom)/.*",)
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     # What an environment draws is a picture of it.
-    drawn = {
-        row["operation"]
-        for row in states(trace, loop).to_dicts()
-        if group_of(row["operation"]) not in (RENDERING, SIMULATION)
-    }
-    places = sorted(drawn | {operations.OUTSIDE})
-    found = of_functions(trace, loop, _LIBRARIES, places, waits=True)
+    elsewhere = groups.paths_but(trace, loop.process_id, RENDERING, SIMULATION)
+    found = of_functions(trace, loop, _LIBRARIES, elsewhere, waits=True)
     if found is None:
         return
     yield Finding(

@@ -12,7 +12,7 @@ from rlscope.analysis.constant_calls import constant_call, is_all_of
 from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id, "operations": []}
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for lines in _by_function(trace, rows):
+    of_files = ns_by_file(rows)
+    asked_of = [row for row in rows if verdicts.is_line_costly(of_files[row["file"]], loop.loop_ns)]
+    for lines in _by_function(trace, asked_of):
         time, row = estimate_of(lines), lines[0]
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue

@@ -3,7 +3,7 @@ new item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.kept_containers import reader_of_kept
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
@@ -50,10 +50,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     steps = _steps(trace, loop)
     asked = {"process_id": loop.process_id, "operations": []}
     places: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+    lines = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    of_files = ns_by_file(lines)
+    for row in lines:
         places.setdefault((row["file"], row["line"]), []).append(row)
     told: set[tuple[str, int]] = set()
-    of_files = _of_files(places)
     for (file, line), rows in places.items():
         if (file, line) in told or not verdicts.is_line_costly(of_files[file], loop.loop_ns):
             continue
@@ -79,14 +80,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 file=file,
                 line=line,
             )
-
-
-def _of_files(places: Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]) -> dict[str, float]:
-    """Time of all lines of each file."""
-    found: dict[str, float] = {}
-    for (file, _), rows in places.items():
-        found[file] = found.get(file, 0) + sum(row["own_ns"] for row in rows)
-    return found
 
 
 def _read_with(source: Source, line: int) -> set[int]:
