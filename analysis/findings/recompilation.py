@@ -30,14 +30,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         again_ns = row["again_ns"]
         # What follows is in the loop.
         first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
-        beside = f"{duration(again_ns)} beside {duration(loop.loop_ns)}"
         yield Finding(
-            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, "
-            f"counted with the loop here: {beside}",
+            title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, for "
+            f"{duration(again_ns)} outside of the loop",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
             f"{duration(row['total_ns'] / row['count'])} each time, "
             f"{count(row['late_count'])} times after the first update. What follows each time "
-            f"takes {duration(row['first_ns'])} longer than usual.",
+            f"takes {duration(row['first_ns'])} longer than usual. The price is a part of "
+            f"the loop's {duration(loop.loop_ns)} and of these compilations together.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=_fix(row["compiler"]),
             no_effect="No effect once all shapes have been met: a longer run pays it once.",

@@ -35,9 +35,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             evidence="Each call of choice(p=...) makes arrays of what it is given, checks the "
             "probabilities and adds them up.",
             evidence_sql=shown(loop),
-            fix="Draw for all rows at once: (p.cumsum(1) > rng.random((len(p), 1))).argmax(1)."
+            fix="Draw the numbers of items for all rows at once: "
+            "(p.cumsum(1) > rng.random((len(p), 1))).argmax(1)."
             if of_rows
-            else "Compare sums with one number: (p.cumsum() > rng.random()).argmax().",
+            else "Compare sums with one number, which gives that of the item: "
+            "(p.cumsum() > rng.random()).argmax().",
             no_effect="Little effect where the line does more than that.",
             price=time.part(*(_OF_ROWS if of_rows else _OF_ONE)),
             operation=row["operation"],

@@ -25,7 +25,8 @@ class Stat:
 
 
 def read(path: str) -> bytes:
-    """A file of /proc. A fifth of the calls that a Python file makes: rls-prof reads many a second.
+    """A file of /proc. A file of Python's makes nine calls for it, this four: rls-prof reads many a
+    second.
 
     Raises OSError.
     """
