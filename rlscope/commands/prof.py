@@ -268,6 +268,10 @@ def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "and else windows that should cost at most 3 %% of the loop. Windows need CUDA 12.6. If "
         "you record a part of the run only (--iterations, --seconds, ...), the default is 100%%",
     )
+    _prepare_rare_cuda(group, rare)
+
+
+def _prepare_rare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
     rare.add(
         group,
         "--gpu-calls",

@@ -60,6 +60,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
+    _add_choice(parser)
+    _add_runs(parser)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    """Which cells, and where to."""
     parser.add_argument(
         "-o",
         "--output",
@@ -88,6 +94,16 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="add your own cells from this TOML file",
     )
+    parser.add_argument("--list", action="store_true", help="list the cells, and run nothing")
+    parser.add_argument(
+        "--page-from",
+        metavar="FILE",
+        help="make the pages of this results.json again, and run nothing",
+    )
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    """How each cell is run."""
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -127,12 +143,6 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="put the networks on this device, cpu or cuda. It replaces {device} in the command "
         "of a cell (default: %(default)s)",
-    )
-    parser.add_argument("--list", action="store_true", help="list the cells, and run nothing")
-    parser.add_argument(
-        "--page-from",
-        metavar="FILE",
-        help="make the pages of this results.json again, and run nothing",
     )
 
 
