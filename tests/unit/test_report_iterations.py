@@ -4,6 +4,8 @@ import pytest
 from support.files.relation_rows import SECOND, Relations, process
 
 from rlscope.analysis import iterations, operations
+from rlscope.report.panel import Drawing
+from rlscope.report.panels.iterations import PANEL
 
 
 def _iterations(durations: list[int]) -> list[dict[str, object]]:
@@ -93,6 +95,19 @@ def test_iterations_in_windows_of_gpu_work_are_no_drift() -> None:
     trace = Relations(process=[process(0, 0, 9)], iteration=recorded)
     (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
     assert (row["iterations"], row["drift"]) == (280, 0)
+
+
+@pytest.mark.parametrize(("longest", "top"), [(400, None), (401, 200)])
+def test_one_long_iteration_does_not_flatten_the_others(longest: int, top: int | None) -> None:
+    trace = Relations(
+        process=[process(0, 0, 9)], iteration=_iterations([100] * 100 + [longest] * 2)
+    )
+    drawing = PANEL.draw(PANEL.read(trace))  # type: ignore[arg-type]
+    assert isinstance(drawing, Drawing)
+    (note,) = drawing.notes
+    (figure,) = drawing.charts[0].views.values()
+    assert figure["layout"]["yaxis"].get("range") == (top and [0, top])
+    assert ("200 ns" in note) == (top is not None)
 
 
 def test_a_long_series_is_grouped_and_keeps_its_extremes() -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 
+# If the longest iteration is so many times as long as nearly all others, the axis ends before it.
+_SPIKE = 4
+
 _EMPTY = (
     "no complete iteration was recorded. Call rls.iteration() at the start of each pass of the "
     "training loop."
@@ -43,14 +46,15 @@ def draw(tables: Tables) -> Drawing | Nothing:
         for process_id, summary in summaries.items()
     }
     return Drawing(
-        notes=[sentences.iteration(summary) for summary in summaries.values()],
+        notes=[sentences.iteration(summary) + _cut(summary) for summary in summaries.values()],
         charts=[Chart("iterations-chart", "Duration of every complete iteration", figures)],
         grids=_grids(tables["iteration_cost"], names),
     )
 
 
 def _figure(rows: views.Rows, summary: dict[str, Any]) -> Figure:
-    divisor, unit = units.axis_unit(max(row["max_ns"] for row in rows))
+    top_ns = _top(summary)
+    divisor, unit = units.axis_unit(top_ns or summary["max_ns"])
     grouped = any(row["first"] != row["last"] for row in rows)
     band = _band(rows, divisor) if grouped else []
     middle = _medians(rows, divisor, unit) if grouped else _durations(rows, divisor, unit)
@@ -62,7 +66,21 @@ def _figure(rows: views.Rows, summary: dict[str, Any]) -> Figure:
             ("p95", "p95_ns", palette.WARNING),
         )
     ]
-    return lines([Row(f"duration ({unit})", [*band, middle, *levels])], "iteration", counted=True)
+    row = Row(f"duration ({unit})", [*band, middle, *levels], top_ns and top_ns / divisor)
+    return lines([row], "iteration", counted=True)
+
+
+def _top(summary: dict[str, Any]) -> int | None:
+    """Where the axis ends; None: at the longest iteration."""
+    return 2 * summary["p95_ns"] if summary["max_ns"] > _SPIKE * summary["p95_ns"] > 0 else None
+
+
+def _cut(summary: dict[str, Any]) -> str:
+    top_ns = _top(summary)
+    if top_ns is None:
+        return ""
+    end = units.duration(top_ns)
+    return f" The chart ends at {end}: double-click it to see the longer ones, too."
 
 
 def _durations(rows: views.Rows, divisor: int, unit: str) -> Line:
