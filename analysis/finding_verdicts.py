@@ -271,6 +271,12 @@ def are_threads_many(running_ns: int, others_ns: int, blocked_ns: float, framewo
     )
 
 
+def are_threads_crowded(running_ns: int, runnable_ns: int, others_ns: int) -> bool:
+    """Whether operators have threads of their own, and the program lacks a CPU."""
+    is_lacking = verdicts.is_cpu_lacking(runnable_ns, running_ns + runnable_ns)
+    return is_lacking and others_ns >= _NOTABLE_THREADS * running_ns
+
+
 def is_thread_working(waited_ns: int, waits: int, loop_ns: int) -> bool:
     """Whether a loop waits for what a thread beside it holds, for long enough each time that the
     thread works with it: one that writes to a file needs the interpreter briefly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, statement, verdicts
@@ -17,28 +17,35 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/many_threads"
+_QUICK = "findings/quick_iteration"
+
+
+class _Said(NamedTuple):
+    """What shows that the threads are too many, and what one thread wins."""
+
+    title: str
+    evidence: str
+    price: Price
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        blocked_ns, others_ns = row["blocked_ns"], row["others_ns"]
-        if not finding_verdicts.are_threads_many(
-            row["running_ns"], others_ns, blocked_ns or 0, row["framework_ns"]
-        ):
+        said = _crowded(trace, loop, row) or _blocked(row)
+        if said is None:
             continue
         file, line = _place(trace, loop)
         yield Finding(
-            title="operators wait for their own threads for "
-            f"{share(blocked_ns, row['framework_ns'])} of their time",
-            evidence=f"Threads of native libraries take {duration(others_ns)} of CPU time beside "
-            f"{duration(row['running_ns'])} of the program's own, on {row['cores']} CPUs.",
+            title=said.title,
+            evidence=f"Threads of native libraries take {duration(row['others_ns'])} of CPU time "
+            f"beside {duration(row['running_ns'])} of the program's own, on {row['cores']} CPUs."
+            f"{said.evidence}",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Use one thread for small operators: torch.set_num_threads(1) or "
             "OMP_NUM_THREADS=1.",
             no_effect="No effect where operators are large and the CPUs are otherwise idle.",
             experiment=_experiment(trace, loop, row, file),
-            price=_price(row),
+            price=said.price,
             file=file,
             line=line,
         )
@@ -56,6 +63,42 @@ def _experiment(
     each_ns = layers[0]["duration_ns"] / layers[0]["calls"]
     settings = {"each_ns": each_ns, "threads": threads}
     return Experiment("thread_count", settings, exact(row["framework_ns"]))
+
+
+def _crowded(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> _Said | None:
+    """The program lacks a CPU: a thread of an operator that has none lets all others wait. The
+    quickest iterations were disturbed least. One thread gets between the part of a CPU that the
+    program gets, and all of one."""
+    running_ns, runnable_ns = row["running_ns"], row["runnable_ns"]
+    if not finding_verdicts.are_threads_crowded(running_ns, runnable_ns, row["others_ns"]):
+        return None
+    (times,) = statement.run(trace, _QUICK, process_id=loop.process_id).to_dicts()
+    mean_ns, quick_ns = times["mean_ns"], times["quick_ns"]
+    if not verdicts.are_iterations_enough(times["iterations"]) or not mean_ns:
+        return None
+    could_run_ns = running_ns + runnable_ns
+    most = 1 - quick_ns / mean_ns
+    least = max(1 - quick_ns / mean_ns * could_run_ns / running_ns, 0)
+    return _Said(
+        "operators have several threads, and the program lacks a CPU for "
+        f"{share(runnable_ns, could_run_ns)} of its time",
+        f" Operators take {duration(mean_ns)} of an iteration, but {duration(quick_ns)} of one in "
+        "fifty.",
+        exact(row["framework_ns"]).part(least, (least + most) / 2, most),
+    )
+
+
+def _blocked(row: Mapping[str, Any]) -> _Said | None:
+    blocked_ns, framework_ns = row["blocked_ns"] or 0, row["framework_ns"]
+    if not finding_verdicts.are_threads_many(
+        row["running_ns"], row["others_ns"], blocked_ns, framework_ns
+    ):
+        return None
+    return _Said(
+        f"operators wait for their own threads for {share(blocked_ns, framework_ns)} of their time",
+        "",
+        _price(row),
+    )
 
 
 def _price(row: Mapping[str, Any]) -> Price:

@@ -150,6 +150,80 @@ def test_threads_that_work_are_not(silent: dict[str, Any]):
     assert found(many_threads.RULE, threads(**silent)) == []
 
 
+def crowded(
+    *,
+    others_ns: int = 2 * SECOND,
+    runnable_ns: int = 6 * SECOND,
+    iterations: int = 40,
+    quick_entries: int = 1,
+    cpu: str = "cpu_ns",
+):
+    """A thread runs for 2 s. Each iteration is in operators for 200 ms, and two of them for 5 ms.
+    They enter one operation, those two as often as `quick_entries` says."""
+    times = [200_000_000] * (iterations - 2) + [5_000_000] * 2
+    of_process = {"process_id": 0, "iteration": 0, "complete": True, "source": "automatic"}
+    state = {"operation": "update", "layer": "framework", "iteration_source": "automatic"}
+    counts = [1] * (iterations - 2) + [quick_entries] * 2
+    load = {"host_id": 0, "process_id": 0, "metric": "cpu_percent", "start_ns": 0}
+    all_ns = 2 * SECOND + others_ns
+    return loop_rows(
+        Time("update", "framework", 8 * SECOND, 3),
+        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=all_ns if cpu == "cpu_ns" else None)],
+        machine_sample=[{**load, "value": 100 * all_ns / LOOP_NS}] if cpu == "load" else [],
+        thread=[
+            {"process_id": 0, "thread_id": 0, "running_ns": 2 * SECOND, "runnable_ns": runnable_ns}
+        ],
+        blocked=[
+            {"process_id": 0, "stage": "loop", "layer": "framework", "duration_ns": 8 * SECOND}
+        ],
+        iteration=[
+            {**of_process, "iteration": number, "start_ns": 0, "duration_ns": ns}
+            for number, ns in enumerate(times)
+        ],
+        iteration_breakdown=[
+            {**of_process, **state, "iteration": number, "duration_ns": ns}
+            for number, ns in enumerate(times)
+        ],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "iteration": number}
+            for number, count in enumerate(counts)
+            for _ in range(count)
+        ],
+    )
+
+
+@pytest.mark.parametrize("cpu", ["cpu_ns", "load"])
+def test_threads_of_operators_on_busy_cpus_are_named(cpu: str):
+    (finding,) = found(many_threads.RULE, crowded(cpu=cpu))
+    assert "lacks a CPU for 75.0 %" in finding.title
+    price = finding.price
+    assert price is not None
+    # Its quickest iterations take 5 of 190.25 ms; with a quarter of a CPU, which the program gets,
+    # they might take four times as long.
+    quick = 5 / 190.25
+    expected = [8 * SECOND * (1 - part * quick) for part in (4, 2.5, 1)]
+    assert [price.low_ns, price.saving_ns, price.high_ns] == pytest.approx(expected)
+
+
+def test_quick_iterations_that_do_something_else_show_nothing():
+    (finding,) = found(many_threads.RULE, crowded(quick_entries=9))
+    assert finding.price is not None
+    assert finding.price.high_ns == 0
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"runnable_ns": SECOND // 10},  # the CPUs have nothing else to do
+        {"others_ns": SECOND // 10},  # one thread does all the work
+        {"iterations": 19},
+        {"cpu": "unknown"},
+    ],
+)
+def test_busy_cpus_alone_say_nothing_about_threads(silent: dict[str, Any]):
+    assert found(many_threads.RULE, crowded(**silent)) == []
+
+
 # ---- compilation ---------------------------------------------------------------------------------
 
 
