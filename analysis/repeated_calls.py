@@ -98,16 +98,28 @@ def trains(around: ast.AST) -> bool:
 
 
 def _assigned(around: ast.AST) -> set[str]:
-    """Variables and attributes that are set in it, and variables of the loops in it."""
+    """Variables and attributes that are set in it, or of which an entry is, and variables of the
+    loops in it."""
     found: set[str] = set()
     for node in ast.walk(around):
         if isinstance(node, ast.Assign):
-            found |= variables(node.targets)
+            found |= variables(_arrays(node.targets))
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
-            found |= variables([node.target])
+            found |= variables(_arrays([node.target]))
         elif isinstance(node, LOOPS):
             found |= looped_names(node)
     return found
+
+
+def _arrays(targets: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """What is assigned to: `rows` and `last` of `rows[place], last = values`."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _arrays(target.elts)
+        elif isinstance(target, ast.Subscript):
+            yield from _arrays([target.value])
+        else:
+            yield target
 
 
 def _told(around: ast.AST) -> set[str]:
@@ -127,7 +139,12 @@ def _told(around: ast.AST) -> set[str]:
 def _uses(call: ast.Call, changed: set[str]) -> bool:
     """Whether a call uses variables that are changed, or parts of them. A method may use every
     attribute of its object."""
-    used = variables([call.func, *given(call)])
+    used = {
+        ast.unparse(node)
+        for part in (call.func, *given(call))
+        for node in ast.walk(part)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    }
     if ast.unparse(call.func) == f"self.{name_of(call.func)}":
         used |= {each for each in changed if each.startswith("self.")}
     return any(f"{each}.".startswith(f"{name}.") for each in used for name in changed)

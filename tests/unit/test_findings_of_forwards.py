@@ -125,6 +125,9 @@ def test_calls_with_the_same_arguments_are_found(line):
         "batch = self.model(batch)",
         "tries.append(self.policy.sample(batch))",
         "total += row.square()",
+        "total += self.target(batch[row])",
+        "outs += [self.target(join([batch[:, row, i], self.ids[i]])) for i in range(3)]",
+        "batch[0], last = row, critic(batch)",
         "total += self.critic(self.board); self.board.move(row)",
         "total += self.critic(batch); shuffle(batch)",
         "total += sum(f(value, row) for value in critic(batch))",  # the inner loop has one call
@@ -143,6 +146,7 @@ def test_what_a_comprehension_goes_through_is_computed_once():
     "between",
     [
         "batch = batch[1:]",
+        "batch[0] = 1",
         "self.optimizer.step()",
         "if rare:\n        return self.goals(batch)",
     ],
