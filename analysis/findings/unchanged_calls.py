@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
 from rlscope.analysis import independent_passes, statement, verdicts
-from rlscope.analysis.constant_calls import constant_call, is_all_of
+from rlscope.analysis.constant_calls import READERS, Constant, constant_call
 from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/own_line"
+_ARRAYS = "an array that does not change is made"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -47,19 +48,19 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
     of_files = ns_by_file(rows)
     asked_of = [row for row in rows if verdicts.is_line_costly(of_files[row["file"]], loop.loop_ns)]
-    for lines in _by_function(trace, asked_of):
-        time, row = estimate_of(lines), lines[0]
+    for made in _by_function(trace, asked_of):
+        time, (row, first) = estimate_of([each for each, _ in made]), made[0]
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
-        source = source_of(trace, row["file"])
-        name = constant_call(source, row["line"])
-        is_all = all(is_all_of(source, each["line"]) for each in lines)
+        is_all = all(constant.is_all for _, constant in made)
+        what = "text that does not change is read" if first.name in READERS else _ARRAYS
         yield Finding(
-            title="arrays that are the same in each call are made again for "
-            f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
-            evidence=f"All that {name} is given is constant, and nothing changes the array.",
+            title=f"{what} again in each call, for {share(time.saving_ns, loop.loop_ns)} of the "
+            "training loop",
+            evidence=f"All that goes into {first.name} is constant, and nothing changes what is "
+            "made.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Make them once, before the loop, and keep them.",
+            fix="Make it once, before the loop, and keep it.",
             no_effect="Little effect where the line does more than that.",
             price=time.part(0.9 if is_all else 0.5, 0.97, 1.0),
             operation=row["operation"],
@@ -70,13 +71,15 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _by_function(
     trace: Trace, rows: Sequence[Mapping[str, Any]]
-) -> Iterator[list[Mapping[str, Any]]]:
-    """Rows of the lines of one function that make a constant array."""
-    found: dict[tuple[str, tuple[int, int] | None], list[Mapping[str, Any]]] = {}
+) -> Iterator[list[tuple[Mapping[str, Any], Constant]]]:
+    """Rows of the lines of one function that make what does not change, and what they make."""
+    found: dict[tuple[str, tuple[int, int] | None], list[tuple[Mapping[str, Any], Constant]]] = {}
     for row in rows:
         source = source_of(trace, row["file"])
-        if constant_call(source, row["line"]) is not None:
-            found.setdefault((row["file"], source.function_at(row["line"])), []).append(row)
+        constant = constant_call(source, row["line"])
+        if constant is not None:
+            place = row["file"], source.function_at(row["line"])
+            found.setdefault(place, []).append((row, constant))
     yield from found.values()
 
 

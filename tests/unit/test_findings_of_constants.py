@@ -8,7 +8,7 @@ import pytest
 from support.files.loop_rows import FILE, Time, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.constant_calls import constant_call
+from rlscope.analysis.constant_calls import Constant, constant_call
 from rlscope.analysis.source_code import Source
 
 BINS = """\
@@ -41,7 +41,7 @@ def test_a_few_of_them_are_no_finding():
 FILE_TEXT = """\
 import numpy as np
 N = 40
-SEEN = []
+SEEN, TEXT = [], "[]"
 for i in range(3):
     M = i
 class Agent:
@@ -61,11 +61,11 @@ class Agent:
 @pytest.mark.parametrize(
     ("body", "name"),
     [
-        ("b = np.linspace(-1, 1, N)", "linspace"),
-        ("b = np.linspace(self.low, 1, 40)", "linspace"),
-        ("b = np.array([[np.pi, 1.0], [-0.2, 1]], dtype=np.float32)", "array"),
-        ("y = np.clip(x, np.array([0, 1]), 3)", "array"),
-        ("y = x + np.arange(10)", "arange"),
+        ("b = np.linspace(-1, 1, N)", "np.linspace"),
+        ("b = np.linspace(self.low, 1, 40)", "np.linspace"),
+        ("b = np.array([[np.pi, 1.0], [-0.2, 1]], dtype=np.float32)", "np.array"),
+        ("y = np.clip(x, np.array([0, 1]), 3)", "np.array"),
+        ("y = x + np.arange(10)", "np.arange"),
         ("b = np.linspace(-1, 1, M)", None),  # a loop sets it
         ("b = np.linspace(self.low, self.high, 40)", None),
         ("b = np.array(self.rows)", None),
@@ -76,8 +76,8 @@ class Agent:
         ("self.b = np.arange(10)", None),
         ("return np.arange(10)", None),  # the caller may change it
         ("b = np.arange(10); return b", None),
-        ("b = np.arange(10); y = np.clip(x, b, max(b)) + b.mean()", "arange"),
-        ("b, c = np.arange(10), 3", "arange"),
+        ("b = np.arange(10); y = np.clip(x, b, max(b)) + b.mean()", "np.arange"),
+        ("b, c = np.arange(10), 3", "np.arange"),
         ("self.rows.append(np.zeros(4))", None),  # each of them would be the same
         ("b = np.zeros(4); self.rows.append((x, b))", None),
         ("b = np.zeros(4); fill(b, x)", None),
@@ -87,17 +87,51 @@ class Agent:
         ("b = np.zeros(4); c = b; c[x] = 1", None),
         ("b = np.zeros(4); self.b = {0: b}", None),
         ("b = np.random.rand(10)", None),
+        ("b = np.arange(N); c = 2 * np.cos(b / max(1, self.low)); y = x + c", "np.arange"),
+        ("c = 2 * np.cos(max(N, self.low)) - 1", "c"),
+        ("c = np.cos(np.ones(N) + x)", "np.ones"),
+        ("c = np.cos(N + x)", None),
+        ("c = 2 * np.cos(N); c[0] = x", None),
+        ("c = 2 * np.cos(N); return c", None),
+        ("c = np.random.rand(N)", None),
+        ("c = load(N)", None),
+        ("rules = json.loads(TEXT); x = rules[0]['a'] + x", "json.loads"),
+        ("x = [each['a'] for each in json.loads(TEXT)]", "json.loads"),
+        ("rules = json.loads(TEXT); rules[0]['a'] += 1", None),
+        ("rules = json.loads(TEXT); one = rules[0]; one['a'] = x", None),
+        ("for one in json.loads(TEXT): one.update(x)", None),
+        ("for one in json.loads(TEXT): self.keep(one)", None),
+        ("rules = json.loads(x)", None),
         ("b = make.arange(10)", None),
     ],
 )
-def test_which_arrays_are_constant(body, name):
-    assert constant_call(Source(ast.parse(FILE_TEXT.format(body))), 12) == name
+def test_what_is_constant(body, name):
+    made = constant_call(Source(ast.parse(FILE_TEXT.format(body))), 12)
+    assert (made and made.name) == name
+
+
+def test_lines_that_derive_constants_count_for_their_function():
+    text = BINS.replace("vs = np.linspace(-0.07, 0.07, 40)", "vs = 0.1 * np.cos(xs)")
+    times = [Time("(none)", "python", SECOND, line) for line in (3, 4)]
+    (finding,) = found_by("unchanged_calls", loop_rows(*times, text=text))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.97 * 2 * SECOND)
+    assert finding.title.startswith("an array that does not change")
+
+
+def test_a_text_that_is_read_in_each_step_is_named():
+    text = (
+        "RULES = '[]'\ndef step(x):\n    for rule in json.loads(RULES):\n        x += rule['a']\n"
+    )
+    trace = loop_rows(Time("(none)", "python", SECOND, 3), text=text)
+    (finding,) = found_by("unchanged_calls", trace)
+    assert finding.title.startswith("text that does not change is read again")
 
 
 def test_a_loop_of_the_file_makes_them_again_too():
     text = "import numpy as np\nN = 3\ny = np.arange(N)\nfor i in rows:\n    z = np.arange(N)\n"
     source = Source(ast.parse(text))
-    assert constant_call(source, 5) == "arange"
+    assert constant_call(source, 5) == Constant("np.arange", is_all=True)
     assert constant_call(source, 3) is None
     assert constant_call(Source(ast.parse(text.replace("arange(N)", "arange(i)"))), 5) is None
 
