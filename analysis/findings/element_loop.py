@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,13 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.own_loops import own_loop
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import COMPREHENSIONS, SCOPES, Source, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_REDUCTIONS = frozenset(("all", "any", "max", "min", "sum"))
 _STATEMENT = "findings/element_loop"
 # What operations on arrays win of a loop, and of one in another: the passes multiply there.
 _PLAIN = (0.25, 0.5, 1.0)
@@ -33,7 +36,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         computing_ns = sum(
             row["own_ns"]
             for row in of_function
-            if source.computes(row["line"]) and not handles_arrays(source, row["line"])
+            if _computes(source, row["line"]) and not handles_arrays(source, row["line"])
         )
         if not finding_verdicts.are_elements_many(first, time.saving_ns, computing_ns):
             continue
@@ -65,7 +68,7 @@ def _is_nested(trace: Trace, of_function: Sequence[Row]) -> bool:
     nested_ns = sum(
         row["own_ns"]
         for row in of_function
-        if source_of(trace, row["file"]).depth_of(row["line"]) > 1
+        if _depth_of(source_of(trace, row["file"]), row["line"]) > 1
     )
     return verdicts.is_most(nested_ns, sum(row["own_ns"] for row in of_function))
 
@@ -80,10 +83,47 @@ def _functions(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[R
             continue
         source = source_of(trace, row["file"])
         asked = {key: row[key] for key in ("file", "line", "operation")}
-        if source.depth_of(row["line"]) and own_loop(trace, loop, **asked) is not None:
+        if _depth_of(source, row["line"]) and own_loop(trace, loop, **asked) is not None:
             place = row["file"], source.function_at(row["line"]), row["operation"]
             found.setdefault(place, []).append(row)
     yield from found.values()
+
+
+def _depth_of(source: Source, line: int) -> int:
+    """In how many `for`s of its function, one in the other, a line is executed again and
+    again. Those of a comprehension count, too."""
+    depth = 0
+    for node in source.around(line):
+        if isinstance(node, SCOPES):
+            depth = 0
+        elif isinstance(node, ast.For):
+            depth += line > node.lineno
+        elif isinstance(node, COMPREHENSIONS):
+            depth += len(node.generators)
+    return depth
+
+
+def _computes(source: Source, line: int) -> bool:
+    """Whether a statement in a line does arithmetic, or sums or compares what a comprehension
+    gives. One that makes an object of a class does that, and its arguments are nothing
+    beside."""
+    nodes = [*source.around(line)]
+    if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
+        return False
+    return any(
+        (isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _OPERATORS))
+        or (isinstance(node, ast.Call) and _reduces(node))
+        for node in nodes
+    )
+
+
+def _reduces(call: ast.Call) -> bool:
+    """Whether a call makes one value of what a comprehension gives: sum(x.cost for x in xs)."""
+    return (
+        isinstance(call.func, ast.Name)
+        and call.func.id in _REDUCTIONS
+        and any(isinstance(each, COMPREHENSIONS) for each in call.args)
+    )
 
 
 RULE = Rule(_find, of_lines=True)

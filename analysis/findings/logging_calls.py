@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
@@ -11,7 +12,7 @@ from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -86,8 +87,26 @@ def _lines(trace: Trace, asked: dict[str, object]) -> set[tuple[str, int]]:
     return {
         (row["file"], line)
         for row in rows
-        for line in source_of(trace, row["file"]).lines_of_calls(row["line"], names)
+        for line in _lines_of_calls(source_of(trace, row["file"]), row["line"], names)
     }
+
+
+def _lines_of_calls(source: Source, line: int, names: Container[str]) -> set[int]:
+    """Lines of the largest statement around a line that does nothing but call functions of some
+    names: a call with what it is given, a loop over such calls, or an `if` around them."""
+    for node in source.around(line):
+        if isinstance(node, ast.stmt) and _only_calls(node, names):
+            return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return set()
+
+
+def _only_calls(node: ast.stmt, names: Container[str]) -> bool:
+    if isinstance(node, ast.Expr):
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        return isinstance(value, ast.Call) and name_of(value.func) in names
+    if isinstance(node, (*(ast.For, ast.While), ast.If, ast.With)):
+        return all(_only_calls(each, names) for each in (*node.body, *getattr(node, "orelse", ())))
+    return False
 
 
 RULE = Rule(_find)

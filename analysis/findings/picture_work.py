@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
@@ -11,7 +12,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -36,7 +37,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     rows = [
         row
         for row in statement.run(trace, _STATEMENT, **asked).to_dicts()
-        if source_of(trace, row["file"]).calls_of(row["line"], _OPENCV, _NAMES)
+        if _calls_of(source_of(trace, row["file"]), row["line"], _OPENCV, _NAMES)
     ]
     inside = found.time if found is not None else Price(0, 0, 0)
     places = found.places if found is not None else frozenset()
@@ -62,6 +63,18 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         price=time.part(0.2, 0.5, 0.9),
         file=file,
         line=line,
+    )
+
+
+def _calls_of(source: Source, line: int, module: str, names: Container[str]) -> bool:
+    """Whether a call of one of some names of a module begins in a line: cv2.resize(x)."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func.value) == module
+        and node.func.attr in names
+        and node.lineno == line
+        for node in source.around(line)
     )
 
 

@@ -13,7 +13,14 @@ from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, of_functions
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import name_of, source_of
+from rlscope.analysis.source_code import (
+    COMPREHENSIONS,
+    Source,
+    looped_names,
+    name_of,
+    source_of,
+    variables,
+)
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -172,7 +179,9 @@ def _called_ns(
         asked = {"process_id": loop.process_id, "file": file}
         source = source_of(trace, file)
         for row in statement.run(trace, "findings/line_operation", **asked).to_dicts():
-            if source.is_in_comprehension(row["line"]) and not source.steps_through(row["line"]):
+            if source.is_in_comprehension(row["line"]) and not _is_item_by_item(
+                source, row["line"]
+            ):
                 continue  # over the fields of a batch
             at = {"file": file, "line": row["line"], "operation": row["operation"]}
             # The loop of the training is none.
@@ -184,11 +193,40 @@ def _called_ns(
 
 def _steps_through(trace: Trace, row: Mapping[str, Any]) -> bool:
     source = source_of(trace, row["file"])
-    return source.steps_through(row["line"]) or source.calls_any(row["line"], _THROUGH_ALL)
+    return _is_item_by_item(source, row["line"]) or source.calls_any(row["line"], _THROUGH_ALL)
 
 
 def _all_ns(rows: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(row["own_ns"] for row in rows))
+
+
+def _is_item_by_item(source: Source, line: int) -> bool:
+    """Whether the innermost loop around a line is a comprehension that goes through items one
+    by one. One that indexes each with a variable, as in column[rows] for each column, gathers
+    many at a time. So does one over a few names, as in memory[name][rows] for each."""
+    loop = source.innermost_loop(line)
+    if not isinstance(loop, COMPREHENSIONS) or _is_over_names(loop):
+        return False
+    looped = looped_names(loop)
+    return not any(
+        isinstance(node, ast.Subscript)
+        and variables([node.value]) & looped
+        and variables([node.slice]) - looped
+        for node in ast.walk(loop)
+    )
+
+
+def _is_over_names(loop: ast.AST) -> bool:
+    """Whether a comprehension goes through what is written there, or through the keys of what it
+    looks up. A dictionary that is made of another one, as of whole columns, does so, too."""
+    if isinstance(loop, ast.DictComp):
+        return True
+    over = [part.iter for part in getattr(loop, "generators", ())]
+    looked_up = {ast.unparse(n.value) for n in ast.walk(loop) if isinstance(n, ast.Subscript)}
+    return any(
+        isinstance(each, (ast.Constant, ast.List, ast.Tuple)) or ast.unparse(each) in looked_up
+        for each in over
+    )
 
 
 RULE = Rule(_find)

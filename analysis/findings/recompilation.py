@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import SCOPES, Source, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -66,7 +67,16 @@ def _is_of_jax(trace: Trace, row: Mapping[str, Any]) -> bool:
     if row["compiler"] != "JAX":
         return False
     files = statement.run(trace, "kept_file")["file"]
-    return not any(source_of(trace, file).defines(row["function"]) for file in files)
+    return not any(_defines(source_of(trace, file), row["function"]) for file in files)
+
+
+def _defines(source: Source, name: str) -> bool:
+    """Whether a function of the file has a name; <lambda> is that of any."""
+    return any(
+        getattr(node, "name", "<lambda>") == name
+        for node in ast.walk(source.tree or ast.Module([], []))
+        if isinstance(node, SCOPES)
+    )
 
 
 RULE = Rule(_find)

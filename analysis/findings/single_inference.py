@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, looped_names, source_of
 from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _asking_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, in
             continue
         inside = operations_in(trace, loop, file, place)
         known = {row for row in inside if group_of(row) in (LEARNING, "replay")}
-        steps = source.asks_each(line) and not inside.isdisjoint(simulation) and not known
+        steps = _asks_each(source, line) and not inside.isdisjoint(simulation) and not known
         return (file, line) if steps else None
     return None
 
@@ -145,6 +146,22 @@ def _calls_in_a_row(rows: Sequence[Mapping[str, Any]]) -> float:
         if rest_ns < 0:
             return float(calls)
     return 0.0
+
+
+def _asks_each(source: Source, line: int) -> bool:
+    """Whether the innermost loop around a line goes through objects, and calls a method of
+    each: env.step(action) for each env, player.move(net) for each player."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or isinstance(loop, ast.While) or loop is None:
+        return False
+    looped = looped_names(loop)
+    calls = (node for node in ast.walk(loop) if isinstance(node, ast.Call))
+    owners = (getattr(call.func, "value", None) for call in calls)
+    return any(
+        isinstance(owner, (ast.Name, ast.Attribute))
+        and any(f"{ast.unparse(owner)}.".startswith(f"{name}.") for name in looped)
+        for owner in owners
+    )
 
 
 RULE = Rule(_find)

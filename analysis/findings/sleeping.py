@@ -12,7 +12,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import name_of, source_of
+from rlscope.analysis.source_code import Source, name_of, source_of
 from rlscope.relations.groups import SIMULATION, group_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _coroutine(trace: Trace, place: Row) -> tuple[str, int] | None:
         source = source_of(trace, file)
         for node in ast.walk(source.tree or ast.Module([], [])):
             if isinstance(node, ast.Await) and isinstance(node.value, ast.Call):
-                if name_of(node.value.func) == "sleep" and source.is_in_while(node.lineno):
+                if name_of(node.value.func) == "sleep" and _is_in_while(source, node.lineno):
                     return file, node.lineno
     return None
 
@@ -117,7 +117,7 @@ def _takes_no_time(trace: Trace, place: Row) -> bool:
 
 def _looks_again(trace: Trace, loop: Loop, place: Row, operation: str) -> bool:
     """Whether the line stands in a `while` that does nothing else of the training."""
-    if not source_of(trace, place["file"]).is_in_while(place["line"]):
+    if not _is_in_while(source_of(trace, place["file"]), place["line"]):
         return False
     asked = {"file": place["file"], "line": place["line"], "operation": operation}
     return own_loop(trace, loop, **asked) is not None
@@ -142,6 +142,11 @@ def _price(trace: Trace, loop: Loop, row: Row, *, looks: bool) -> Price:
 def _sure(operation: str) -> float:
     """The part of sleeps that surely goes. An environment may sleep where a device takes time."""
     return 0.1 if group_of(operation) == SIMULATION else 0.9
+
+
+def _is_in_while(source: Source, line: int) -> bool:
+    """Whether the innermost loop around a line, within its function, is a `while`."""
+    return source.loop_at(line) is not None and isinstance(source.innermost_loop(line), ast.While)
 
 
 RULE = Rule(_find)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,16 @@ from rlscope.analysis import lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions, time_of_line
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import TELLS, Source, looped_names, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+# What makes a key of items, and what it makes of each.
+_MADE_OF_ITEMS = frozenset(("frozenset", "tuple"))
+_PLAIN_ITEMS = frozenset(
+    "abs bin bool chr float format hash hex int len ord repr round str".split()
+)
 _STATEMENT = "findings/element_loop"
 # What writes an array or a tensor for people: str(board), f"{value}".
 _WRITERS = (
@@ -46,7 +52,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for first in rows:
         if not verdicts.is_line_costly(first["own_ns"], loop.loop_ns):
             return
-        if source_of(trace, first["file"]).joins_items(first["line"]):
+        if joins_items(source_of(trace, first["file"]), first["line"]):
             time = time_of_line(rows, first)
             yield Finding(
                 title="a key or a text is made item by item, for "
@@ -62,6 +68,40 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 line=first["line"],
             )
             return
+
+
+def joins_items(source: Source, line: int) -> bool:
+    """Whether a line makes one value of what a comprehension or map makes of each item, as a
+    key is made: "".join(str(cell) for cell in row), tuple(map(int, state)). A text that is
+    printed or written is none."""
+    calls = [node for node in source.around(line) if isinstance(node, ast.Call)]
+    if any(name_of(call.func) in TELLS for call in calls):
+        return False
+    if any(isinstance(node, (ast.Raise, ast.Assert)) for node in source.around(line)):
+        return False
+    return any(map(_joins, calls))
+
+
+def _joins(call: ast.Call) -> bool:
+    owner = getattr(call.func, "value", None)
+    joins = isinstance(owner, ast.Constant) and name_of(call.func) == "join"
+    if not joins and getattr(call.func, "id", "") not in _MADE_OF_ITEMS:
+        return False
+    return any(map(_makes_plain_items, call.args))
+
+
+def _makes_plain_items(value: ast.expr) -> bool:
+    """Whether a comprehension, or map, makes numbers, texts or parts of its items: no tensors."""
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+        names = {part.id for part in ast.walk(value.elt) if isinstance(part, ast.Name)}
+        if not names & looped_names(value):  # as many of one thing
+            return False
+        calls = [part.func for part in ast.walk(value.elt) if isinstance(part, ast.Call)]
+    elif isinstance(value, ast.Call) and name_of(value.func) == "map":
+        calls = list(value.args[:1])
+    else:
+        return False
+    return all(getattr(each, "id", "") in _PLAIN_ITEMS for each in calls)
 
 
 RULE = Rule(_find, of_lines=True)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+
 from rlscope.analysis.function_rule import of_calls
-from rlscope.analysis.source_code import Source
+from rlscope.analysis.source_code import Source, name_of
 
 
 def _reads_no_file(source: Source, line: int) -> bool:
     """Whether a line is none of rule repeated_reading."""
-    return not source.calls_like(line, "read_")
+    return not _calls_like(source, line, "read_")
+
+
+def _calls_like(source: Source, line: int, prefix: str) -> bool:
+    """The same of names that begin with a prefix."""
+    return any(
+        isinstance(node, ast.Call) and name_of(node.func).startswith(prefix)
+        for node in source.around(line)
+    )
 
 
 RULE = of_calls(

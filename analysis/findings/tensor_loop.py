@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,15 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import calls_beside, estimate_of
 from rlscope.analysis.own_loops import OwnLoop, loop_around
-from rlscope.analysis.source_code import IN_PLACE, source_of
+from rlscope.analysis.source_code import Source, name_of, source_of, variables
 from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+# What gives parameters of a network, and what changes a tensor in place, in PyTorch.
+_PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
+_CHANGES = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
 _CHANGE = "findings/change_in_place"
@@ -67,7 +71,7 @@ def _updates(trace: Trace, row: Row) -> bool:
     """Whether a loop moves a network, or steps without an optimizer."""
     source, line = source_of(trace, row["file"]), row["line"]
     learns = group_of(row["operation"]) == LEARNING
-    return source.updates_parameters(line) or (learns and source.calls_any(line, IN_PLACE))
+    return _updates_parameters(source, line) or (learns and source.calls_any(line, _CHANGES))
 
 
 def _change(trace: Trace, loop: Loop, row: Row) -> Row:
@@ -75,7 +79,7 @@ def _change(trace: Trace, loop: Loop, row: Row) -> Row:
     networks has far longer calls beside. Nothing, if the operation calls none."""
     source = source_of(trace, row["file"])
     asked = {"process_id": loop.process_id, "operation": row["operation"]}
-    in_place = source.calls_any(row["line"], IN_PLACE)
+    in_place = source.calls_any(row["line"], _CHANGES)
     patterns = (_IN_PLACE,) if in_place else (_SUMS, _IN_PLACE)
     found = (statement.run(trace, _CHANGE, pattern=each, **asked).to_dicts() for each in patterns)
     rows = next(filter(None, found), [])
@@ -114,6 +118,42 @@ def _is_of_network(trace: Trace, row: Row, around: tuple[str, OwnLoop]) -> bool:
         return False
     file, place = around
     return file != row["file"] or not function.lineno <= place.first <= row["line"]
+
+
+def _updates_parameters(source: Source, line: int) -> bool:
+    """Whether a line changes tensors in place, or puts sums into a dictionary, in a loop over
+    parameters of networks."""
+    for node in source.around(line):
+        if isinstance(node, ast.For):
+            calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+            given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
+            given |= _makers(source, node)
+            inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
+            if given & _PARAMETERS and (inside & _CHANGES or _puts_sums(node)):
+                return True
+    return False
+
+
+def _makers(source: Source, loop: ast.For) -> set[str]:
+    """Functions that made what a loop goes through, if that is a variable or its items."""
+    over = {part.id for part in ast.walk(loop.iter) if isinstance(part, ast.Name)}
+    around = source.function_node(loop.lineno) or source.tree or loop
+    return {
+        name_of(node.value.func)
+        for node in ast.walk(around)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if variables(node.targets) & over
+    }
+
+
+def _puts_sums(loop: ast.For) -> bool:
+    """Whether a loop assigns what it computes to entries: rows[name] = 0.9 * rows[name] + value."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.BinOp)
+        and any(isinstance(target, ast.Subscript) for target in node.targets)
+        for node in ast.walk(loop)
+    )
 
 
 RULE = Rule(_find, of_lines=True)

@@ -3,7 +3,8 @@ new item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.kept_containers import reader_of_kept
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import Source, source_of
+from rlscope.analysis.source_code import Source, name_of, source_of, variables
 from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _read_with(source: Source, line: int) -> set[int]:
     """Other lines of the function, or of the loop, that read what a line does: those that sum what
     it makes, and those that go through the same container."""
-    sums = source.lines_that_sum(line, _READS)
+    sums = lines_that_sum(source, line, _READS)
     around = source.function_at(line) or source.loop_at(line)
     if around is None or reader_of_kept(source, line, _READS) is None:
         return sums
@@ -112,7 +113,7 @@ def _without_others(trace: Trace, loop: Loop, line: Price, function: str, operat
 
 def _said(source: Source, line: int, each_ns: float) -> _Said | None:
     """What a line does with a whole container, for so long in each step."""
-    copier = source.copies_itself(line, _COPIES)
+    copier = copies_itself(source, line, _COPIES)
     if copier is not None:
         why = "its result replaces one of its own arguments"
         fix = "Make room once, and write new rows over the oldest ones."
@@ -128,6 +129,51 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
             else "Keep the result up to date with each new item, or compute it less often.",
         )
     return None
+
+
+def copies_itself(source: Source, line: int, functions: Container[str]) -> str | None:
+    """Which of some functions makes a value of itself: x = cat([x, y]). None: none does."""
+    for node in source.around(line):
+        if isinstance(node, ast.Assign):
+            targets = {ast.unparse(target) for target in node.targets}
+            call = _made_by(node.value)
+            if call is not None and name_of(call.func) in functions:
+                parts = (part for given in call.args for part in ast.walk(given))
+                read = (part for part in parts if isinstance(part, ast.expr))
+                if any(ast.unparse(part) in targets for part in read):
+                    return name_of(call.func)
+    return None
+
+
+def lines_that_sum(source: Source, line: int, functions: Container[str]) -> set[int]:
+    """Other lines of the function that call one of some functions with what a line assigns:
+    seen.mean(), np.std(seen)."""
+    function = source.function_node(line)
+    made = [node for node in source.around(line) if isinstance(node, ast.Assign)]
+    names = variables(target for each in made for target in each.targets)
+    calls = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.Call))
+    return {
+        call.lineno
+        for call in calls
+        if name_of(call.func) in functions
+        and variables([getattr(call.func, "value", call.func), *call.args]) & names
+    } - {line}
+
+
+def _made_by(value: ast.expr) -> ast.Call | None:
+    """The call that makes a value, if the rest only takes a part of that, or converts it:
+    cat([x, y])[-100:].float()."""
+    while True:
+        if isinstance(value, ast.Subscript):
+            value = value.value
+        elif not isinstance(value, ast.Call):
+            return None
+        elif isinstance(value.func, ast.Attribute) and isinstance(
+            value.func.value, (ast.Call, ast.Subscript)
+        ):
+            value = value.func.value
+        else:
+            return value
 
 
 RULE = Rule(_find, of_lines=True)

@@ -107,4 +107,4 @@ def test_sums_of_the_array_are_a_part_of_it():
     assert finding.line == 7
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.95 * 2 * SECOND)
-    assert Source(ast.parse(SPREAD)).lines_that_sum(7, {"mean", "std"}) == {9}
+    assert whole_copy.lines_that_sum(Source(ast.parse(SPREAD)), 7, {"mean", "std"}) == {9}

@@ -7,6 +7,8 @@ import textwrap
 
 import pytest
 
+from rlscope.analysis.findings.state_keys import joins_items
+from rlscope.analysis.findings.whole_copy import copies_itself
 from rlscope.analysis.source_code import Source
 
 PROGRAM = Source(
@@ -98,7 +100,7 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
     assert NOTHING.function_at(1) is None
     assert NOTHING.call_of("net") is None
     assert not NOTHING.is_under(1, {"no_grad"})
-    assert NOTHING.copies_itself(1, {"cat"}) is None
+    assert copies_itself(NOTHING, 1, {"cat"}) is None
 
 
 @pytest.mark.parametrize(
@@ -122,4 +124,4 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
     ],
 )
 def test_a_key_is_made_item_by_item(line, joins):
-    assert Source(ast.parse(f"def key(state):\n    {line}\n")).joins_items(2) is joins
+    assert joins_items(Source(ast.parse(f"def key(state):\n    {line}\n")), 2) is joins
