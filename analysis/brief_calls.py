@@ -19,3 +19,11 @@ def are_brief_in(trace: Trace, loop: Loop, operation: str) -> bool:
         if finding_verdicts.is_called_in_passes(row):
             return finding_verdicts.are_calls_brief(row)
     return False
+
+
+def are_many_in(trace: Trace, loop: Loop, operation: str) -> bool:
+    """Whether an entry calls some function so often, and so briefly, that Python goes through
+    rows."""
+    asked = {"process_id": loop.process_id, "operations": [operation], "apart": []}
+    rows = statement.run(trace, "findings/repeated_call", **asked).to_dicts()
+    return any(finding_verdicts.is_looped(row, updates_parameters=False) for row in rows)

@@ -27,6 +27,8 @@ _OF_NUMPY = frozenset(
         *"solve sort stack std sum svd tile unique var".split(),
     )
 )
+# Methods of distributions, which are no networks.
+_OF_DISTRIBUTIONS = frozenset("cdf entropy icdf log_prob rsample sample".split())
 # What makes a batch of one item: a number, and which argument it is.
 _OF_ONE = {"unsqueeze": (0, 0), "expand_dims": (0, 1), "reshape": (1, 0), "view": (1, 0)}
 
@@ -41,7 +43,7 @@ class _Statement:
 def could_be_one_call(source: Source, line: int) -> bool:
     """Whether a line calls the same function in each pass of its loop, with other arguments, none
     of which comes of an earlier pass."""
-    loop = _loop_of_passes(source, line)
+    loop = loop_of_passes(source, line)
     if loop is None:
         return False
     statements = [*_statements(loop)]
@@ -57,7 +59,7 @@ def could_be_one_call(source: Source, line: int) -> bool:
 def calls_each(source: Source, line: int) -> bool:
     """Whether a line calls what its loop goes through, as one network of a list after the other,
     with nothing that an earlier pass made."""
-    loop = _loop_of_passes(source, line)
+    loop = loop_of_passes(source, line)
     if loop is None:
         return False
     looped, statements = looped_names(loop), [*_statements(loop)]
@@ -65,11 +67,12 @@ def calls_each(source: Source, line: int) -> bool:
         node
         for node in ast.walk(loop)
         if isinstance(node, ast.Call) and is_at(node, line, loop) and is_one_of(node.func, looped)
+        if name_of(node.func) not in _OF_DISTRIBUTIONS
     ]
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
 
 
-def _loop_of_passes(source: Source, line: int) -> ast.AST | None:
+def loop_of_passes(source: Source, line: int) -> ast.AST | None:
     """The loop around a line that does the same in each pass."""
     loop = source.innermost_loop(line)
     if source.loop_at(line) is None or not isinstance(loop, _LOOPS) or trains(loop):

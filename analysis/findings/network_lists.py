@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, training_lines
+from rlscope.analysis import brief_calls, learned_loops, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.independent_passes import calls_each
 from rlscope.analysis.list_code import passes_of
-from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
-from rlscope.analysis.training_lines import Row, direct, time_of
+from rlscope.analysis.training_lines import direct
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -29,7 +28,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     ]
     if not rows:
         return
-    time = _time(trace, loop, rows, forwards).within(loop.loop_ns)
+    time = learned_loops.time_of(trace, loop, rows, forwards).within(loop.loop_ns)
     networks = passes_of(source_of(trace, rows[0]["file"]), rows[0]["line"])
     yield Finding(
         title="learning asks small networks one after the other, for "
@@ -54,36 +53,6 @@ def _part(networks: int | None) -> tuple[float, float, float]:
         return 0.25, 0.65, 1.0
     won = max(1 - 1.3 / networks, 0) if networks else 0
     return 0.6 * won, won, min(1.3 * won, 1.0)
-
-
-def _time(trace: Trace, loop: Loop, rows: Sequence[Row], forwards: Sequence[Row]) -> Price:
-    """Of the loops, and of their part of the backwards and updates."""
-    time = Price(0, 0, 0)
-    for passes, some in _by_loop(trace, rows).items():
-        whole_ns = training_lines.whole_ns(trace, loop, some[0], range(passes[1], passes[2] + 1))
-        price = time_of(some)
-        time = time.plus(price.times(max(whole_ns / price.saving_ns, 1)))
-    learned_ns, all_ns = (
-        sum(row["total_ns"] for row in some if training_lines.has_backward(trace, row))
-        for some in (rows, forwards)
-    )
-    trained = [
-        *training_lines.backward_lines(trace, loop),
-        *training_lines.optimizer_lines(trace, loop),
-    ]
-    if learned_ns and trained:
-        time = time.plus(time_of(direct(trained)).times(learned_ns / all_ns))
-    return time
-
-
-def _by_loop(trace: Trace, rows: Sequence[Row]) -> dict[tuple[str, int, int, str], list[Row]]:
-    """Rows by the loop around them: file, first and last line, operation."""
-    found: dict[tuple[str, int, int, str], list[Row]] = {}
-    for row in rows:
-        file, line = row["file"], row["line"]
-        first, last = source_of(trace, file).loop_at(line) or (line, line)
-        found.setdefault((file, first, last, row["operation"]), []).append(row)
-    return found
 
 
 RULE = Rule(_find)

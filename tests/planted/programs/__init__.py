@@ -55,6 +55,7 @@ PLANTED = {
     "shifted_frames": Plant("whole-buffer copies", ("whole_copy",), ("--ring",)),
     "one_by_one_policy": Plant("inference one by one", ("single_inference",), ("--batched",)),
     "crowded_threads": Plant("too many threads", ("many_threads",), ("--threads", "1")),
+    "crowded_actors": Plant("threads of many actors", ("many_threads",), ("--threads", "1")),
     "tracked_rollout": Plant("no no_grad", ("needless_gradients",), ("--no-grad-rollout",)),
     "object_memory": Plant(
         "collections of many objects",
