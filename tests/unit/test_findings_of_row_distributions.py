@@ -45,7 +45,7 @@ def test_a_distribution_that_is_asked_for_each_row_has_its_part_of_backwards():
     [
         {"subtractions": 59},  # a few heads of one policy
         {"text": TEXT.replace("[dist.log_prob(action) for", "made.log_prob(actions) # ")},
-        {"text": TEXT.replace("dist.log_prob(action)", "policy(row).log_prob(action)")},
+        {"text": TEXT.replace("dist.log_prob(action)", "policy(action).log_prob(dist)")},
         {"inside": (MODULE,)},
     ],
 )
