@@ -11,6 +11,7 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
+from rlscope.analysis.independent_passes import could_be_one_call
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import Source, looped_names, source_of
@@ -117,19 +118,21 @@ def _experiment(rows: Sequence[Mapping[str, Any]], calls: float) -> Experiment |
 
 def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
     """The line nearest to the network, in a loop of the program, that leads to most calls of the
-    whole network: its layers are called in turn anyway. The loop can be that of a caller. None: its
-    passes cannot be one call, because each needs what the one before made, or calls another
-    network."""
+    whole network: its layers are called in turn anyway. The loop can be that of a caller. If each
+    pass needs what the one before made, or calls another network, the loop around it counts, if its
+    passes do not. None: no loop can be one call."""
     asked = {"process_id": loop.process_id, "operations": [found.operation]}
     rows = statement.run(trace, _CALLING, **asked, functions=list(NETWORKS)).to_dicts()
     longest_ns = rows[0]["total_ns"] if rows else 0
     most = (row for row in rows if finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns))
+    is_inside = False
     for row in sorted(most, key=lambda row: row["distance"]):
         place = row["file"], row["line"]
-        if source_of(trace, place[0]).is_chain(place[1]):
-            return None
-        if own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
-            return place
+        source = source_of(trace, place[0])
+        if source.is_chain(place[1]):
+            is_inside = True
+        elif own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
+            return None if is_inside and not could_be_one_call(source, place[1]) else place
     return None
 
 

@@ -156,6 +156,19 @@ def test_a_loop_around_a_function_that_calls_the_network_is_one():
     assert (finding.file, finding.line) == (FILE, 5)
 
 
+@pytest.mark.parametrize(("given", "lines"), [("start, plan", [5]), ("start, goal", [])])
+def test_plans_that_are_followed_step_by_step_could_be_followed_at_once(given, lines):
+    text = "def score(state, plan):\n    for move in plan: state = net(state, move)\n"
+    text += f"    return state\n\nscores = [score({given}) for plan in plans]\n"
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 5, ((FILE, "score"), MODULE)),
+        entries={"inference": 1000},
+        text=text,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, 3 * SECOND)],
+    )
+    assert [each.line for each in found(single_inference.RULE, trace)] == lines
+
+
 def test_a_comprehension_of_episodes_is_none():
     """Its function steps an environment. The network's two layers are the same function."""
     text = "scores = [episode(each) for each in noise]\n"
