@@ -125,6 +125,33 @@ TEST_F(StackReaderTest, AThreadThatCCallsBackHasAStack) {
   }
 }
 
+TEST_F(StackReaderTest, AGeneratorThatHasYieldedIsNoWholeStack) {
+  FakeFrame generator = Frame(main, 3);
+  generator.owner = 1;
+  thread.current = &generator;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 14}}));
+  generator.caller = nullptr;
+  EXPECT_EQ(Read(), 0u);
+}
+
+// The generator yields, and its caller goes on with it, again and again.
+TEST_F(StackReaderTest, AThreadThatRunsAGeneratorIsInItOrInItsCaller) {
+  const uint32_t outer = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}});
+  const uint32_t inner = NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 14}});
+  FakeFrame generator = Frame(main, 3);
+  generator.owner = 1;
+  const FakeFrame *const caller = thread.current, *const called = &generator;
+  const Mover mover(&thread.current, caller, called);
+  const Mover yielding(&generator.caller, caller, static_cast<const FakeFrame*>(nullptr));
+  uint32_t found = 0;
+  for (int i = 0; i < 3000; i++) {
+    const uint32_t node = Read();
+    ASSERT_TRUE(node == 0 || node == outer || node == inner) << i;
+    found += node != 0;
+  }
+  EXPECT_GT(found, 0u);
+}
+
 TEST_F(StackReaderTest, OtherCodeAtTheSamePlaceIsAnotherFunction) {
   Read();
   const FakeText name = Ascii("reset");

@@ -9,13 +9,15 @@
 namespace rlscope::trace {
 namespace {
 
-constexpr uint32_t kMostTries = 4;
+// The first tries want a thread that stays where it is.
+constexpr uint32_t kStrictTries = 3, kMostTries = 12;
 constexpr uint32_t kMostVisited = 4096;
 constexpr uint32_t kMostCodes = 4 * kMostFunctions;
 constexpr uint32_t kMostInstructions = 1 << 24;  // of code that does not say how many it has
 constexpr uint64_t kMostCharacters = 1024;
 constexpr uint64_t kMostLineTableBytes = 256 * 1024;
 constexpr uint64_t kPage = 4096;
+constexpr uint8_t kOfThread = 0;  // owner of a frame; 1: a generator
 
 template <typename T>
 T Get(const uint8_t* object, uint32_t offset) {
@@ -87,9 +89,10 @@ bool StackReader::Next(uint32_t* os_tid) {
 }
 
 uint32_t StackReader::Read() {
+  far_count_ = 0;
   for (uint32_t i = 0; i < kMostTries; i++) {
     const int64_t before_ns = base::ReadMonotonicNs();
-    if (!ReadFrames(i + 1 == kMostTries)) continue;
+    if (!ReadFrames(i < kStrictTries)) continue;
     copied_ns_ = before_ns + (base::ReadMonotonicNs() - before_ns) / 2;
     uint32_t node = 0;
     if (NodeOfFrames(&node)) return node;
@@ -99,8 +102,8 @@ uint32_t StackReader::Read() {
 
 // ---- frames -------------------------------------------------------------------------------------
 
-bool StackReader::ReadFrames(bool is_last_try) {
-  return layout_.has_frame_objects != 0 ? ReadFrameObjects() : ReadStack(is_last_try);
+bool StackReader::ReadFrames(bool is_strict) {
+  return layout_.has_frame_objects != 0 ? ReadFrameObjects() : ReadStack(is_strict);
 }
 
 bool StackReader::ReadFrameObjects() {
@@ -149,7 +152,7 @@ bool StackReader::ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count)
   return true;
 }
 
-bool StackReader::ReadStack(bool is_last_try) {
+bool StackReader::ReadStack(bool is_strict) {
   const auto current = Get<uint64_t>(thread_bytes_, layout_.current);
   const bool held = layout_.has_holder != 0;
   const auto begin = Get<uint64_t>(thread_bytes_, layout_.stack_chunk);
@@ -159,57 +162,81 @@ bool StackReader::ReadStack(bool is_last_try) {
   stack_begin_ = stack_end_ - begin > kStackBytes ? stack_end_ - kStackBytes : begin;
   const uint64_t top_address = held ? current + layout_.holder_frame : thread_ + layout_.current;
   uint64_t first = 0, last = 0;
-  const RemoteMemory::Piece pieces[] = {
-      {top_address, &first, sizeof first},
-      {stack_begin_, stack_bytes_, stack_end_ - stack_begin_},
-      {top_address, &last, sizeof last},
-      {thread_, thread_bytes_, ThreadBytes(layout_)},
-  };
-  if (!memory_.Read(pieces, sizeof pieces / sizeof *pieces)) return false;
+  RemoteMemory::Piece pieces[kMostFar + 4];
+  uint32_t count = 0;
+  pieces[count++] = {top_address, &first, sizeof first};
+  pieces[count++] = {stack_begin_, stack_bytes_, stack_end_ - stack_begin_};
+  for (uint32_t i = 0; i < far_count_; i++) {
+    pieces[count++] = {far_[i], far_bytes_[i], FrameBytes(layout_)};
+  }
+  pieces[count++] = {top_address, &last, sizeof last};
+  pieces[count++] = {thread_, thread_bytes_, ThreadBytes(layout_)};
+  far_copied_ = far_count_;
+  if (!memory_.Read(pieces, count)) {
+    far_count_ = 0;  // one of them may be gone
+    return false;
+  }
   const auto current_after = Get<uint64_t>(thread_bytes_, layout_.current);
   const bool same = !held || current_after == current;
   if (same && first == last) return Walk(first);
-  if (!is_last_try) return false;
+  if (is_strict) return false;
   // C code called Python meanwhile, or returned from it: the pointer lies elsewhere.
   if (!same && !memory_.Read(current_after + layout_.holder_frame, &last, sizeof last))
     return false;
   return WalkCommon(first, last);
 }
 
-bool StackReader::FindFrame(uint64_t address, uint8_t* frame) const {
+bool StackReader::FindFrame(uint64_t address, uint8_t* frame) {
   const uint64_t bytes = FrameBytes(layout_), held = stack_end_ - stack_begin_;
   const uint64_t place =
       address - stack_begin_;  // whatever lies at `address`, it may be any number
   if (address < stack_begin_ || held < bytes || place > held - bytes) {
-    return memory_.Read(address, frame, bytes);  // of a generator, or in another piece
+    return FindFarFrame(address, frame);
   }
   memcpy(frame, stack_bytes_ + place, bytes);
   return true;
 }
 
+// Of a generator, or in another piece of the stack.
+bool StackReader::FindFarFrame(uint64_t address, uint8_t* frame) {
+  for (uint32_t i = 0; i < far_count_; i++) {
+    if (far_[i] != address) continue;
+    if (i >= far_copied_) break;
+    memcpy(frame, far_bytes_[i], FrameBytes(layout_));
+    return true;
+  }
+  if (!memory_.Read(address, frame, FrameBytes(layout_))) return false;
+  if (far_count_ < kMostFar) far_[far_count_++] = address;
+  return true;
+}
+
+// False: it is no whole stack. That of a generator ends with it once the generator has yielded.
 bool StackReader::Walk(uint64_t top) {
   frame_count_ = 0;
   uint32_t seen = 0;
+  uint8_t owner = 0;
   for (uint64_t address = top; address != 0;) {
     uint8_t frame[kFrameBytes];
     if (++seen > kMostFrames || !FindFrame(address, frame)) return false;
     // The interpreter enters Python from C through a frame of its own.
-    const bool runs_code = Get<uint8_t>(frame, layout_.owner) < layout_.foreign_owner;
+    owner = Get<uint8_t>(frame, layout_.owner);
+    const bool runs_code = owner < layout_.foreign_owner;
     const uint64_t code = Get<uint64_t>(frame, layout_.code) & ~uint64_t{layout_.code_tag};
     const uint64_t instruction = Get<uint64_t>(frame, layout_.instruction);
     if (runs_code) frames_[frame_count_++] = {code, instruction, address};
     address = Get<uint64_t>(frame, layout_.caller);
   }
-  return true;
+  return owner == kOfThread || owner >= layout_.foreign_owner;
 }
 
 // The frames that two stacks of the thread have in common. On the way from one to the other the
-// thread was in the innermost of them: it returned to it, or called from it, or both.
+// thread was in the innermost of them: it returned to it, or called from it, or both. Where a
+// generator yielded meanwhile, only one of them is whole.
 bool StackReader::WalkCommon(uint64_t first, uint64_t last) {
-  if (!Walk(last)) return false;
+  if (!Walk(last)) return Walk(first);
   const uint32_t others = frame_count_;
   for (uint32_t i = 0; i < others; i++) others_[i] = frames_[i].address;
-  if (!Walk(first)) return false;
+  if (!Walk(first)) return Walk(last);
   uint32_t common = 0;
   while (common < others && common < frame_count_ &&
          frames_[frame_count_ - 1 - common].address == others_[others - 1 - common]) {

@@ -58,16 +58,17 @@ class StackReader {
   };
   static constexpr uint32_t kThreadBytes = 1024, kFrameBytes = 128, kCodeBytes = 256;
   static constexpr uint32_t kStackBytes = 64 * 1024;
-  static constexpr uint32_t kMostFrames = 1024;
+  static constexpr uint32_t kMostFrames = 1024, kMostFar = 16;
 
-  bool ReadFrames(bool is_last_try);
+  bool ReadFrames(bool is_strict);
   bool ReadFrameObjects();
   bool FollowFrameObjects(uint64_t top);
   bool ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count);
-  bool ReadStack(bool is_last_try);
+  bool ReadStack(bool is_strict);
   bool Walk(uint64_t top);
   bool WalkCommon(uint64_t first, uint64_t last);
-  bool FindFrame(uint64_t address, uint8_t* frame) const;
+  bool FindFrame(uint64_t address, uint8_t* frame);
+  bool FindFarFrame(uint64_t address, uint8_t* frame);
   bool NodeOfFrames(uint32_t* node);
   bool EnterFrame(const Frame& frame, const uint8_t* object, uint32_t* node);
   uint64_t PlaceOf(const Frame& frame) const;
@@ -88,6 +89,11 @@ class StackReader {
   uint8_t thread_bytes_[kThreadBytes];
   uint64_t stack_begin_ = 0, stack_end_ = 0;  // what stack_bytes_ holds
   uint8_t stack_bytes_[kStackBytes];
+  // Frames that lie elsewhere, as those of generators do: what a try found is copied with the stack
+  // in the next one.
+  uint64_t far_[kMostFar];
+  uint8_t far_bytes_[kMostFar][kFrameBytes];
+  uint32_t far_count_ = 0, far_copied_ = 0;
   Frame frames_[kMostFrames];     // the innermost first
   uint64_t others_[kMostFrames];  // addresses of the frames of another stack
   uint32_t frame_count_ = 0;
