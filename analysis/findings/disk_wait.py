@@ -33,14 +33,19 @@ class _Words(NamedTuple):
 
 
 _READING = _Words(
-    "reading from",
+    "reading from the disk takes",
     "Read the data once and keep it, or read ahead in a thread.",
     "No effect where memory cannot hold the data.",
 )
 _WRITING = _Words(
-    "writing to",
+    "writing to the disk takes",
     "Write less often: keep rows in memory and flush them once in many steps, or in a thread.",
     "No effect where each row must survive a crash.",
+)
+_MAKING = _Words(
+    "making what is written to a file takes",
+    "Write less often, or only what has changed.",
+    _WRITING.no_effect,
 )
 
 
@@ -58,7 +63,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         beside = Price(0, 0, 0) if reads else _written(trace, loop, row)
         price = Price(wait_ns, 0.9 * wait_ns, wait_ns).plus(beside)
         price = price.plus(_waking(row)).within(loop.loop_ns)
-        words = _READING if reads else _WRITING
+        words = _READING if reads else _WRITING if wait_ns >= beside.saving_ns else _MAKING
         evidence = (
             f"The loop waits {duration(wait_ns)} in {count(row['count'])} calls, most of it in "
             f"{row['function']}."
@@ -66,8 +71,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not reads:
             evidence += f" Other lines that write take {duration(beside.saving_ns)} beside."
         yield Finding(
-            title=f"{words.title} the disk takes "
-            f"{share(price.saving_ns, loop.loop_ns)} of the loop",
+            title=f"{words.title} {share(price.saving_ns, loop.loop_ns)} of the loop",
             evidence=evidence,
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=words.fix,

@@ -8,10 +8,10 @@ from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
-from rlscope.analysis import statement
+from rlscope.analysis import statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.function_time import FunctionTime, estimate_of, of_functions
 from rlscope.analysis.source_code import Source, name_of, source_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked |= {"files": [file for file, _ in lines], "lines": [line for _, line in lines]}
     asked |= {"operations": [], "waits": False}
     time = estimate_of(statement.run(trace, _STATEMENT, **asked).to_dicts())
+    place = _nearest(trace, loop, found)
     yield Finding(
         title=f"logging takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in functions that log, called "
@@ -65,10 +66,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Log once in many steps: add values up, and log their means.",
         no_effect="No effect where each value is looked at.",
         price=time.part(0.8, 0.9, 1.0),
-        operation=found.operation,
-        file=found.file,
-        line=found.line,
+        operation=place.operation,
+        file=place.file,
+        line=place.line,
     )
+
+
+def _nearest(trace: Trace, loop: Loop, found: FunctionTime) -> FunctionTime:
+    """Where the program calls a library, if most of its logging is that: a function of its own that
+    logs may be given what another one learns."""
+    library = of_functions(trace, loop, _LIBRARIES)
+    if library and verdicts.is_most(library.time.saving_ns, found.time.saving_ns):
+        return library
+    return found
 
 
 def _own(trace: Trace, loop: Loop) -> Iterator[str]:

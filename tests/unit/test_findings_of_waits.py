@@ -43,6 +43,13 @@ def test_a_loop_that_waits_for_the_disk_is_named():
     assert finding.price.saving_ns == 3 * SECOND + 500 * 25_000
 
 
+def test_what_takes_longer_to_make_than_to_write_is_named_so():
+    beside = Time("(none)", "python", 4 * SECOND, 2)
+    text = "def save(rows):\n    pickle.dump(rows, file)\n\n    os.fsync(file)\n"
+    (finding,) = found(disk_wait.RULE, logging(3 * SECOND, beside, text=text))
+    assert finding.title.startswith("making what is written to a file takes")
+
+
 def test_a_loop_that_waits_for_what_a_file_holds_does_not_write():
     beside = Time("(none)", "python", SECOND, 2)
     text = "def load(path):\n    file = open(path)\n\n    return file.read()\n"
