@@ -28,7 +28,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "operations": groups.paths_everywhere(trace, SIMULATION),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        if finding_verdicts.are_messages_brief(row):
+        if finding_verdicts.are_messages_brief(row) or not _has_messages(row, loop):
             continue
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
         at = {"process_id": loop.process_id, "operation": row["operation"]}
@@ -59,6 +59,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             operation=row["operation"],
             **lines.place_of(waiting),
         )
+
+
+def _has_messages(row: Mapping[str, Any], loop: Loop) -> bool:
+    """Whether a process sends some, or the loop waits for a thread that takes them. A program also
+    pickles what it writes to a file."""
+    return row["messages"] > 0 or finding_verdicts.is_saving_notable(row["wait_ns"], loop.loop_ns)
 
 
 def _reading(

@@ -29,6 +29,7 @@ ROWS = {
     "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
     "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",
     "torch._dynamo.variables.nn_module": "rlscope.auto.torch:watch_tracing",
+    "pickle": "rlscope.auto.pickles:watch",
     "cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",
     "ray.cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",
     "joblib.externals.cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",

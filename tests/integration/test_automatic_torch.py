@@ -86,6 +86,8 @@ CHANGES = {
 PROGRAMS = {
     **CHANGES,
     "env.step(0)\ntorch.save(x, '/dev/null')\nenv.step(0)": [S, S, "saving", S],
+    "import pickle\npickle.dump(x, open('/dev/null', 'wb'))\nenv.step(0)": [S, "saving", S],
+    "import io, pickle\npickle.dump(x, io.BytesIO())\nenv.step(0)": [S, S],
     "import io, pickle\npickle.loads(pickle.dumps(x))\ntorch.save(x, f=io.BytesIO())": [S],
     "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
     "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],

@@ -441,6 +441,28 @@ def test_reading_a_message_takes_longer_than_pickling_it():
     assert finding.price.saving_ns == pytest.approx(5 * SECOND - SECOND - 1000 * 100_000)
 
 
+@pytest.mark.parametrize(("operation", "waits_ns"), [("saving", SECOND), ("(none)", 1000)])
+def test_what_a_program_pickles_for_its_files_is_no_message(operation: str, waits_ns: int):
+    """Whoever has its output reads a pipe, too."""
+    trace = loop_rows(
+        Time(operation, "python", 4 * SECOND, 3),
+        Time("(none)", "wait", waits_ns, 4),
+        wait=[
+            {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.write"}
+            | {"operation": "(none)", "count": 9, "self_ns": waits_ns}
+        ],
+        idle=[
+            {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
+            | {"reason": "process", "duration_ns": waits_ns}
+        ],
+        native_call=[
+            {"process_id": 0, "layer": "python", "operation": operation}
+            | {"function": "pickle:dump", "calls": 99, "duration_ns": 4 * SECOND}
+        ],
+    )
+    assert found(serialization.RULE, trace) == []
+
+
 def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
 

@@ -1,5 +1,5 @@
 -- Messages between a process ($process_id) and those that it waits for, in its training loop.
---   pickled_ns     its own pickling; peer_pickled_ns: of the peer that pickles longest
+--   pickled_ns     its own pickling, but that of checkpoints; peer_pickled_ns: of the peer that pickles longest
 --   messages       of that peer
 --   wait_ns        time of the loop in which it waits for processes, and for nothing else
 --   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
@@ -23,7 +23,9 @@ WITH _message AS (
     AND peer_process_id <> $process_id
 ), _pickle AS (
   SELECT process_id, SUM(duration_ns) AS pickled_ns, SUM(calls) AS messages FROM native_call
-  WHERE layer = 'python' AND function LIKE 'pickle:%' GROUP BY process_id
+  WHERE layer = 'python' AND function LIKE 'pickle:%'
+    AND NOT REGEXP_FULL_MATCH(operation, '(.*/)?(saving|loading)')
+  GROUP BY process_id
 ), _read AS (
   SELECT process_id, SUM(duration_ns) AS duration_ns, SUM(calls) AS calls FROM native_call
   WHERE layer = 'python' AND function = 'pickle:loads' GROUP BY process_id
