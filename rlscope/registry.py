@@ -129,6 +129,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "repeated_reading": "rlscope.analysis.findings.repeated_reading:RULE",
         "row_distributions": "rlscope.analysis.findings.row_distributions:RULE",
         "row_predictions": "rlscope.analysis.findings.row_predictions:RULE",
+        "sent_weights": "rlscope.analysis.findings.sent_weights:RULE",
         "serialization": "rlscope.analysis.findings.serialization:RULE",
         "single_inference": "rlscope.analysis.findings.single_inference:RULE",
         "sleeping": "rlscope.analysis.findings.sleeping:RULE",

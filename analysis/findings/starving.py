@@ -35,8 +35,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{plural(math.ceil(needed), 'process')} of that kind would keep it busy. Each of them "
             f"works on a CPU for {share(work['working_ns'], work['loop_ns'])} of its loop.",
             evidence_sql=statement.shown("findings/starving", **asked),
-            fix=f"Use up to {math.ceil(needed)} of them if there are cores, or make what they do "
-            f"cheaper; do not tune {row['name']}.",
+            fix=f"{_fix(needed, work)}; do not tune {row['name']}.",
             no_effect="No effect where all cores are busy already.",
             price=_price(serving["processes"], needed, _room(work), loop),
             ends_starving=True,
@@ -45,6 +44,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             ),
         )
         return
+
+
+def _fix(needed: float, work: Row) -> str:
+    if work["is_main"]:
+        return "Make what that process does cheaper, or share it out to several"
+    return f"Use up to {math.ceil(needed)} of them if there are cores, or make what they do cheaper"
 
 
 def _needed(row: Row, serving: Row) -> float:

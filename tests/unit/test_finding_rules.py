@@ -187,6 +187,22 @@ def test_a_slow_process_that_nobody_waits_for(monkeypatch):
 )
 def test_a_learner_that_waits_for_actors(monkeypatch, cores, working, value, low):
     families(monkeypatch)
+    (finding,) = found("starving", starved(cores, working))
+    assert finding.price is not None
+    # 2 of 10 s are work: 10 actors instead of 2 would keep it busy.
+    ends = (finding.price.low_ns, finding.price.saving_ns, finding.price.high_ns)
+    assert ends == pytest.approx([part * LOOP_NS for part in (low, value, 0.8)])
+    assert finding.line == 6
+    assert finding.fix.startswith("Use up to 10 of them")
+
+
+def test_of_the_first_process_there_is_no_second(monkeypatch):
+    families(monkeypatch)
+    (finding,) = found("starving", starved(8, 1.0, role="main"))
+    assert finding.fix.startswith("Make what that process does cheaper")
+
+
+def starved(cores: int | None, working: float, role: str = "actor"):
     actor = [
         share(process_id, operation, layer, round(part * LOOP_NS))
         for process_id in (1, 2)
@@ -195,24 +211,16 @@ def test_a_learner_that_waits_for_actors(monkeypatch, cores, working, value, low
             ("(none)", "wait", 1 - working),
         )
     ]
-    rows = trace(
+    actors = [process(n, 0, 20 * SECOND, name=f"actor {n}", host_id=0, role=role) for n in (1, 2)]
+    return trace(
         host=[{"host_id": 0, "cores": cores}],
-        process=[
-            process(0, 0, 20 * SECOND, host_id=0, role="main"),
-            *(process(n, 0, 20 * SECOND, name=f"actor {n}", host_id=0) for n in (1, 2)),
-        ],
+        process=[process(0, 0, 20 * SECOND, host_id=0, role="main"), *actors],
         breakdown=[share(0, "update", "python", LOOP_NS), *actor],
         source_line=[
             line(5, SECOND, operation="update", layer="python"),
             line(6, SECOND // 2, operation="(none)", layer="wait"),
         ],
     )
-    (finding,) = found("starving", rows)
-    assert finding.price is not None
-    # 2 of 10 s are work: 10 actors instead of 2 would keep it busy.
-    ends = (finding.price.low_ns, finding.price.saving_ns, finding.price.high_ns)
-    assert ends == pytest.approx([part * LOOP_NS for part in (low, value, 0.8)])
-    assert finding.line == 6
 
 
 def test_a_learner_that_works_for_most_of_its_loop(monkeypatch):
