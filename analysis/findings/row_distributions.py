@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,13 @@ from rlscope.analysis import brief_calls, learned_loops, statement, training_lin
 from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.independent_passes import calls_each, could_be_one_call, loop_of_passes
-from rlscope.analysis.source_code import Source, source_of
+from rlscope.analysis.independent_passes import (
+    calls_each,
+    could_be_one_call,
+    loop_of_passes,
+    needs_earlier,
+)
+from rlscope.analysis.source_code import Source, looped_names, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -23,10 +29,12 @@ _STATEMENT = "findings/calling_line"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = training_lines.asked(trace, loop, _DISTRIBUTIONS)
     networks = training_lines.forward_lines(trace, loop)
+    leading = {(row["file"], row["line"]) for row in networks}
     rows = [
         row
         for row in training_lines.direct(rows_of_calls(trace, _STATEMENT, **asked))
-        if _is_of_rows(source_of(trace, row["file"]), row["line"])
+        if _is_of_rows(source := source_of(trace, row["file"]), row["line"])
+        and not ((row["file"], row["line"]) in leading and _calls_networks(source, row["line"]))
         and brief_calls.are_many_in(trace, loop, row["operation"])
     ]
     if not rows:
@@ -52,9 +60,18 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _is_of_rows(source: Source, line: int) -> bool:
-    """Whether a line stands in a loop that calls no networks: these are other rules'."""
-    is_other = could_be_one_call(source, line) or calls_each(source, line)
-    return loop_of_passes(source, line) is not None and not is_other
+    """Whether a line asks what its loop goes through, and no pass needs an earlier one."""
+    loop = loop_of_passes(source, line)
+    if loop is None or needs_earlier(source, line):
+        return False
+    calls = (node for node in ast.walk(loop) if isinstance(node, ast.Call) and node.lineno == line)
+    used = {node.id for call in calls for node in ast.walk(call) if isinstance(node, ast.Name)}
+    return not used.isdisjoint(looped_names(loop))
+
+
+def _calls_networks(source: Source, line: int) -> bool:
+    """Whether the loop around a line that leads to networks calls them: another rule's."""
+    return could_be_one_call(source, line) or calls_each(source, line)
 
 
 RULE = Rule(_find)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, training_lines
+from rlscope.analysis import brief_calls, finding_verdicts, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.independent_passes import could_be_one_call, gives_one
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.independent_passes import could_be_one_call, gives_one, needs_earlier
+from rlscope.analysis.own_loops import own_loop
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import Source, source_of
 from rlscope.analysis.training_lines import Row
 
 if TYPE_CHECKING:
@@ -21,17 +23,11 @@ _CELLS = (r".*/torch/nn/modules/rnn\.py:\w*Cell\.forward",)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    stepped = training_lines.lines_to(trace, loop, _CELLS)
-    rows = [
-        row
-        for row in training_lines.direct(training_lines.forward_lines(trace, loop))
-        if (row["file"], row["line"]) not in stepped
-        and could_be_one_call(source_of(trace, row["file"]), row["line"])
-        and _are_calls_small(trace, loop, row)
-    ]
-    if not rows:
+    forwards = training_lines.forward_lines(trace, loop)
+    found = _direct(trace, loop, forwards) or _around(trace, loop, forwards)
+    if found is None:
         return
-    time = training_lines.time_with_backward(trace, rows).within(loop.loop_ns)
+    row, time = found
     yield Finding(
         title="learning calls a network for one input after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
@@ -42,10 +38,53 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         no_effect="Little effect where the network is large. Other numbers where it keeps a state "
         "from call to call, or normalises over the batch.",
         price=time.part(0.5, 0.8, 0.95),
-        operation=rows[0]["operation"],
-        file=rows[0]["file"],
-        line=rows[0]["line"],
+        operation=row["operation"],
+        file=row["file"],
+        line=row["line"],
     )
+
+
+def _direct(trace: Trace, loop: Loop, forwards: Sequence[Row]) -> tuple[Row, Price] | None:
+    """Lines that call a network themselves: the first, and the time of all."""
+    stepped = training_lines.lines_to(trace, loop, _CELLS)
+    rows = [
+        row
+        for row in training_lines.direct(forwards)
+        if (row["file"], row["line"]) not in stepped
+        and could_be_one_call(source_of(trace, row["file"]), row["line"])
+        and _are_calls_small(trace, loop, row)
+    ]
+    if not rows:
+        return None
+    return rows[0], training_lines.time_with_backward(trace, rows).within(loop.loop_ns)
+
+
+def _around(trace: Trace, loop: Loop, forwards: Sequence[Row]) -> tuple[Row, Price] | None:
+    """The line nearest to most calls of the networks of an operation, in a loop whose passes could
+    be one call: [dream(start) for start in starts]. In dream, each call needs the one before."""
+    direct = training_lines.direct(forwards)
+    if not any(_is_rolled_out(source_of(trace, row["file"]), row["line"]) for row in direct):
+        return None  # what the line calls may keep a state
+    others = [row for row in forwards if row not in direct]
+    for row in sorted(others, key=lambda row: row["distance"]):
+        same = [each for each in forwards if each["operation"] == row["operation"]]
+        longest_ns = max(each["total_ns"] for each in same)
+        at = {"file": row["file"], "line": row["line"], "operation": row["operation"]}
+        if (
+            finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns)
+            and could_be_one_call(source_of(trace, row["file"]), row["line"])
+            and own_loop(trace, loop, **at) is not None
+            and brief_calls.are_brief_in(trace, loop, row["operation"])
+        ):
+            time = training_lines.time_of([row])
+            time = time.times(training_lines.whole_ns(trace, loop, row) / row["total_ns"])
+            return row, time.within(loop.loop_ns)
+    return None
+
+
+def _is_rolled_out(source: Source, line: int) -> bool:
+    """Whether a line feeds a network what it gave before, in variables of its function."""
+    return source.is_chain(line) or needs_earlier(source, line)
 
 
 def _are_calls_small(trace: Trace, loop: Loop, row: Row) -> bool:

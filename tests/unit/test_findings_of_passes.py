@@ -56,6 +56,20 @@ def test_other_calls_are_none(inside):
     assert found_by("stepped_forward", forwards(inside=inside)) == []
 
 
+@pytest.mark.parametrize(("given", "lines"), [("start", [5]), ("self.start", [])])
+def test_what_is_rolled_out_for_one_start_after_the_other_is_named(given, lines):
+    text = "def dream(world, state):\n    for _ in range(9): state = world(state)\n"
+    text += f"    return state\n\nends = [dream(world, {given}) for start in starts]\n"
+    time = Time("backprop", "framework", 2 * SECOND, 5, ((FILE, "dream"), MODULE))
+    trace = loop_rows(
+        time,
+        text=text,
+        native_call=[calls("backprop", "torch._C._nn:linear", 90_000, SECOND)],
+        entries={"backprop": 100},
+    )
+    assert [each.line for each in found_by("stepped_forward", trace)] == lines
+
+
 def test_another_line_of_the_loop_may_train():
     text = TEXT.replace("rows.append", "fit_one(); rows.append")
     training = Time("backprop", "framework", SECOND, 1, (STEP,))

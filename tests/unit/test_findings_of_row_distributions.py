@@ -45,7 +45,11 @@ def test_a_distribution_that_is_asked_for_each_row_has_its_part_of_backwards():
     [
         {"subtractions": 59},  # a few heads of one policy
         {"text": TEXT.replace("[dist.log_prob(action) for", "made.log_prob(actions) # ")},
-        {"text": TEXT.replace("dist.log_prob(action)", "policy(action).log_prob(dist)")},
+        {
+            "text": TEXT.replace("dist.log_prob(action)", "policy(action).log_prob(dist)"),
+            "inside": (NORMAL, MODULE),  # another rule's
+        },
+        {"text": TEXT.replace("dist.log_prob(action)", "made[0].log_prob(actions)")},
         {"inside": (MODULE,)},
     ],
 )
