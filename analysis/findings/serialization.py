@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/serialization"
 _RECEIVES = frozenset("get get_nowait load loads read recv recv_bytes recv_pyobj".split())
+_TAKES = (
+    "Put observations into memory that the processes share (multiprocessing.shared_memory, "
+    "AsyncVectorEnv(shared_memory=True))."
+)
+_SENDS = (
+    "Give the processes once what does not change, as by the initializer of a pool, and share what "
+    "does (multiprocessing.shared_memory)."
+)
 # What a brief message there and back costs instead, which says that the memory is ready.
 _SIGNAL = Price(100_000, 0, 200_000)
 
@@ -28,7 +36,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "operations": groups.paths_everywhere(trace, SIMULATION),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
-        if finding_verdicts.are_messages_brief(row) or not _has_messages(row, loop):
+        sends = row["pickled_ns"] > row["peer_pickled_ns"]
+        is_brief = not sends and finding_verdicts.are_messages_brief(row)
+        if is_brief or not _has_messages(row, loop):
             continue
         pickled_ns = row["pickled_ns"] + row["peer_pickled_ns"]
         at = {"process_id": loop.process_id, "operation": row["operation"]}
@@ -52,8 +62,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{duration(row['wait_ns'])} for {how_many}, while their sender works "
             f"for {duration(row['work_ns'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix="Put observations into memory that the processes share (multiprocessing."
-            "shared_memory, AsyncVectorEnv(shared_memory=True)).",
+            fix=_SENDS if sends else _TAKES,
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
             price=reading.plus(waits).less(_SIGNAL.times(messages)),
             operation=row["operation"],

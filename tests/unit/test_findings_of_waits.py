@@ -463,6 +463,30 @@ def test_what_a_program_pickles_for_its_files_is_no_message(operation: str, wait
     assert found(serialization.RULE, trace) == []
 
 
+def test_large_tasks_of_a_pool_are_worth_the_waits_for_its_threads():
+    """The pool's threads pickle the tasks, and take the results."""
+    pipe = {"thread_id": 1, "kind": "pipe", "function": "posix.write", "operation": "(none)"}
+    pickled = {"layer": "python", "function": "pickle:Pickler.dump", "calls": 100}
+    trace = loop_rows(
+        Time("simulation", "wait", 4 * SECOND, 3),
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
+        idle=[
+            {"process_id": 0, "stage": "loop", "operation": "simulation", "layer": "wait"}
+            | {"reason": "thread", "duration_ns": 4 * SECOND}
+        ],
+        wait=[{**pipe, "process_id": 0, "peer_process_id": 1, "count": 9, "self_ns": SECOND}],
+        more_breakdown=[share(1, "simulation", "python", SECOND, stage="whole")],
+        native_call=[
+            {**pickled, "process_id": 0, "operation": "simulation", "duration_ns": 3 * SECOND},
+            {**pickled, "process_id": 1, "operation": "(none)", "duration_ns": SECOND // 10},
+        ],
+    )
+    (finding,) = found(serialization.RULE, trace)
+    assert "initializer" in finding.fix
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((3 + 4 - 1) * SECOND - 100 * 100_000)
+
+
 def test_small_messages_are_not():
     assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
 

@@ -1,7 +1,8 @@
 -- Messages between a process ($process_id) and those that it waits for, in its training loop.
 --   pickled_ns     its own pickling, but that of checkpoints; peer_pickled_ns: of the peer that pickles longest
 --   messages       of that peer
---   wait_ns        time of the loop in which it waits for processes, and for nothing else
+--   wait_ns        time of the loop in which it waits for processes, and for nothing else; or for the threads
+--                  of a pool, which send and take its messages
 --   work_ns        of the peer that works longest: its steps of environments ($operations), or, if it has
 --                  none, all that it does but pickling, imports and compilations. Without its waits, but
 --                  for those for time
@@ -15,8 +16,15 @@ WITH _message AS (
   SELECT operation, SUM(duration_ns) AS waited_ns FROM idle
   WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'process'
   GROUP BY operation
-), _wait AS (  -- threads beside the loop wait for messages, too
+), _direct AS (  -- threads beside the loop wait for messages, too
   SELECT operation, LEAST(self_ns, waited_ns) AS wait_ns FROM _message JOIN _state USING (operation)
+), _pool AS (
+  SELECT operation, SUM(duration_ns) AS wait_ns FROM idle
+  WHERE process_id = $process_id AND stage = 'loop' AND layer = 'wait' AND reason = 'thread'
+    AND operation IN (SELECT UNNEST($operations))
+  GROUP BY operation
+), _wait AS (
+  FROM _direct UNION ALL BY NAME FROM _pool WHERE NOT EXISTS (FROM _direct)
 ), _peer AS (
   SELECT DISTINCT peer_process_id AS process_id FROM wait_peer
   WHERE process_id = $process_id AND kind IN ('pipe', 'socket')
