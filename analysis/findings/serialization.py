@@ -26,6 +26,10 @@ _SENDS = (
     "Give the processes once what does not change, as by the initializer of a pool, and share what "
     "does (multiprocessing.shared_memory)."
 )
+_LOADS = (
+    "Make batches in this process (num_workers=0). If they take long to make, keep the workers from "
+    "epoch to epoch: persistent_workers=True."
+)
 # What a brief message there and back costs instead, which says that the memory is ready.
 _SIGNAL = Price(100_000, 0, 200_000)
 
@@ -62,7 +66,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{duration(row['wait_ns'])} for {how_many}, while their sender works "
             f"for {duration(row['work_ns'])}.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix=_SENDS if sends else _TAKES,
+            fix=_LOADS if row["are_loaders"] else _SENDS if sends else _TAKES,
             no_effect="No effect where the sender has work of its own, for which the loop waits.",
             price=reading.plus(waits).less(_SIGNAL.times(messages)),
             operation=row["operation"],

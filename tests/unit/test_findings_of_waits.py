@@ -374,6 +374,7 @@ def messages(
     reason: str = "process",
     text: str = "",
     read_ns: tuple[int, ...] = (),
+    role: str = "worker",
 ):
     """A worker pickles 1,000 messages, for which the loop waits. `read_ns`: how long the loop
     unpickles each, and the worker each that it gets."""
@@ -386,7 +387,7 @@ def messages(
         Time("(none)", "wait", receives_ns, 3),
         *others,
         text=text,
-        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
+        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS, role=role)],
         idle=[{**state, "reason": reason, "duration_ns": wait_ns}],
         more_breakdown=[share(1, work, "python", work_ns, stage="whole")],
         wait=[
@@ -420,8 +421,14 @@ def messages(
 def test_large_messages_are_worth_what_the_loop_waits_beside_the_steps():
     (finding,) = found(serialization.RULE, messages())
     assert (finding.file, finding.line) == (FILE, 4)
+    assert "shared_memory" in finding.fix
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
+
+
+def test_workers_of_a_loader_share_their_memory_already():
+    (finding,) = found(serialization.RULE, messages(role="data loader worker"))
+    assert "num_workers=0" in finding.fix
 
 
 def test_the_line_is_the_one_that_takes_messages():

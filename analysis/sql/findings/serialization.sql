@@ -8,6 +8,7 @@
 --                  for those for time
 --   read_ns        how long it takes in the mean to unpickle a message; asked_ns: its peers. NULL: not known
 --   operation      in which it waits longest
+--   are_loaders    whether all these peers are workers of a PyTorch DataLoader
 WITH _message AS (
   SELECT operation, SUM(self_ns) AS self_ns FROM wait
   WHERE process_id = $process_id AND stage = 'loop' AND kind IN ('pipe', 'socket')
@@ -59,5 +60,7 @@ SELECT ARG_MAX(operation, _wait.wait_ns) AS operation, CAST(SUM(_wait.wait_ns) A
   CAST(COALESCE(ANY_VALUE(messages), 0) AS BIGINT) AS messages,
   (SELECT duration_ns / calls FROM _read WHERE process_id = $process_id) AS read_ns,
   (SELECT SUM(duration_ns) / SUM(calls) FROM _read WHERE process_id IN (FROM _peer)) AS asked_ns,
-  CAST(COALESCE(ANY_VALUE(work_ns), 0) AS BIGINT) AS work_ns
+  CAST(COALESCE(ANY_VALUE(work_ns), 0) AS BIGINT) AS work_ns,
+  COALESCE((SELECT BOOL_AND(role = 'data loader worker') FROM process WHERE process_id IN (FROM _peer)), FALSE)
+    AS are_loaders
 FROM _wait, _longest, _work HAVING COUNT(*) > 0
