@@ -27,8 +27,8 @@ _SENDS = (
     "does (multiprocessing.shared_memory)."
 )
 _LOADS = (
-    "Make batches in this process (num_workers=0). If they take long to make, keep the workers from "
-    "epoch to epoch: persistent_workers=True."
+    "Make batches in this process (num_workers=0). If they take long to make, keep the workers "
+    "from epoch to epoch: persistent_workers=True."
 )
 # What a brief message there and back costs instead, which says that the memory is ready.
 _SIGNAL = Price(100_000, 0, 200_000)
