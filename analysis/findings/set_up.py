@@ -27,6 +27,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in lines.operation_lines(trace, **asked)[:1]:
         if _is_import(trace, loop, row) or _do_others_train(trace, loop, row):
             return
+        if _is_of_loop(trace, loop, row):
+            return
         imports = _imports_of_children(trace, loop, asked, row)
         yield Finding(
             title=f"one line takes {duration(row['own_ns'])} before the loop begins",
@@ -58,6 +60,14 @@ def _do_others_train(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
     result."""
     (others,) = statement.run(trace, "findings/other_loop", process_id=loop.process_id).to_dicts()
     return verdicts.is_most(others["longest_ns"] - loop.loop_ns, row["own_ns"])
+
+
+def _is_of_loop(trace: Trace, loop: Loop, row: dict[str, Any]) -> bool:
+    """Whether the line takes longer in the loop: its first passes were no set-up."""
+    asked = {"process_id": loop.process_id, "file": row["file"]}
+    rows = statement.run(trace, "findings/line_operation", **asked).to_dicts()
+    in_loop_ns = sum(each["total_ns"] for each in rows if each["line"] == row["line"])
+    return bool(in_loop_ns > row["own_ns"])
 
 
 def _imports_of_children(

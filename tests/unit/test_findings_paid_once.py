@@ -168,6 +168,13 @@ def test_a_line_before_the_loop():
     assert (finding.line, finding.once_ns) == (92, 9 * SECOND)
 
 
+@pytest.mark.parametrize(("seconds", "is_of_loop"), [(11, True), (9, False)])
+def test_a_line_that_takes_longer_in_the_loop_prepares_nothing(seconds, is_of_loop):
+    """Its first passes came before the loop was known."""
+    times = [line(92, 10 * SECOND, stage="start-up"), line(92, 0, total_ns=seconds * SECOND)]
+    assert (found("set_up", trace(source_line=times)) == []) == is_of_loop
+
+
 @pytest.mark.parametrize(("longer_s", "is_training"), [(6, True), (4, False)])
 def test_a_line_in_which_other_processes_train_prepares_nothing(longer_s, is_training):
     """As of a pool that evaluates a population; then the program shows the best one."""
