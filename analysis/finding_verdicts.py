@@ -45,6 +45,7 @@ _NOTABLE_THREADS = 0.2
 _WAITING_OPERATORS = 0.05
 # Forwards in a row that are worth a batch.
 _CALLS_IN_A_ROW = 1.9
+_PLANNED_CALLS = 8
 # Calls of a native function in an entry that a loop may have made.
 _CALLS_IN_PASSES = 4
 # By how much the calls of a function differ from as many in each iteration.
@@ -240,6 +241,11 @@ def is_whole(calls: float) -> bool:
 def is_called_in_a_row(calls: float) -> bool:
     """Whether a network is called so often in one entry that a batch would be worth it."""
     return calls >= _CALLS_IN_A_ROW
+
+
+def is_planning(calls: float) -> bool:
+    """Whether so many forwards for one action are more than those of a policy and its critics."""
+    return calls >= _PLANNED_CALLS
 
 
 def is_asking_notable(inference_ns: int, loop_ns: int) -> bool:

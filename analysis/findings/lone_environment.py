@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, duration, share
-from rlscope.analysis import finding_verdicts, groups, lines, statement
+from rlscope.analysis import brief_calls, finding_verdicts, groups, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import exact
@@ -28,6 +28,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         if not finding_verdicts.is_asking_notable(row["inference_ns"], loop.loop_ns):
             continue
+        if _is_asked_often(trace, loop, row["operation"]):
+            continue  # as by a planner, which rule single_inference looks at
         yield Finding(
             title="the loop steps one environment, and asking the network for each action takes "
             f"{share(row['inference_ns'], loop.loop_ns)} of it",
@@ -44,6 +46,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
                 lines.operation_lines(trace, process_id=loop.process_id, operation=row["operation"])
             ),
         )
+
+
+def _is_asked_often(trace: Trace, loop: Loop, operation: str) -> bool:
+    asked = brief_calls.asked(trace, loop, operation)
+    rows = statement.run(trace, brief_calls.STATEMENT, **asked).to_dicts()
+    passes = [row for row in rows if row["passes"] is not None]
+    return finding_verdicts.is_planning(brief_calls.in_a_row(passes))
 
 
 RULE = Rule(_find)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import finding_verdicts, groups, statement
+from rlscope.analysis import brief_calls, finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
@@ -15,15 +15,12 @@ from rlscope.analysis.independent_passes import could_be_one_call
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import Source, looped_names, source_of
-from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION, group_of
+from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/repeated_call"
 _CALLING = "findings/calling_line"
-# Share of the time of functions that are called less often than the network is.
-_CALLED_LESS = 0.1
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -35,9 +32,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if place is None:
         yield from _between_steps(trace, loop, found)
         return
-    asked = _asked(trace, loop, found)
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    calls = _calls_in_a_row(rows)
+    asked = brief_calls.asked(trace, loop, found.operation)
+    rows = statement.run(trace, brief_calls.STATEMENT, **asked).to_dicts()
+    calls = brief_calls.in_a_row(rows)
     if not finding_verdicts.is_called_in_a_row(calls):
         return
     rest = 1 - 1 / calls
@@ -45,7 +42,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title=f"inference calls the network {calls:.0f} times in a row",
         evidence=f"{count(rows[0]['calls'])} calls of {rows[0]['function']} in "
         f"{count(rows[0]['entries'])} entries into {found.operation}, from a loop of the program.",
-        evidence_sql=statement.shown(_STATEMENT, **asked),
+        evidence_sql=statement.shown(brief_calls.STATEMENT, **asked),
         fix="Put the inputs into one batch and call the network once. If each input depends on the "
         "result before, as in a tree search, batch the inputs of several searches.",
         no_effect="Little effect where the network is so large that its arithmetic takes the time.",
@@ -63,15 +60,15 @@ def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Fi
     place = _asking_line(trace, loop, found)
     if place is None:
         return
-    asked = _asked(trace, loop, found)
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    asked = brief_calls.asked(trace, loop, found.operation)
+    rows = statement.run(trace, brief_calls.STATEMENT, **asked).to_dicts()
     if not rows:
         return
     yield Finding(
         title="inference calls the network for one environment at a time",
         evidence=f"{count(rows[0]['entries'])} entries into {found.operation} take "
         f"{duration(rows[0]['operation_ns'])}, from a loop over objects that also step.",
-        evidence_sql=statement.shown(_STATEMENT, **asked),
+        evidence_sql=statement.shown(brief_calls.STATEMENT, **asked),
         fix="Put the observations of all environments into one batch, call the network once, and "
         "then step them.",
         no_effect="Little effect where there are two environments, or each has its own network.",
@@ -80,15 +77,6 @@ def _between_steps(trace: Trace, loop: Loop, found: FunctionTime) -> Iterator[Fi
         file=place[0],
         line=place[1],
     )
-
-
-def _asked(trace: Trace, loop: Loop, found: FunctionTime) -> dict[str, Any]:
-    apart = [
-        path
-        for group in (EVALUATION, SIMULATION)
-        for path in groups.paths_in(trace, loop.process_id, group)
-    ]
-    return {"process_id": loop.process_id, "operations": [found.operation], "apart": apart}
 
 
 def _asking_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, int] | None:
@@ -134,21 +122,6 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
         elif own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
             return None if is_inside and not could_be_one_call(source, place[1]) else place
     return None
-
-
-def _calls_in_a_row(rows: Sequence[Mapping[str, Any]]) -> float:
-    """How often an entry calls the network. Where the run does not say how many forwards there
-    were: as often as all functions are called, but for those of a tenth of the time. A network has
-    many layers, and converts its result once."""
-    if rows and rows[0]["passes"] is not None:
-        return float(rows[0]["passes"] / max(rows[0]["entries"], 1))
-    rest_ns = _CALLED_LESS * sum(row["duration_ns"] for row in rows)
-    often = sorted((row["calls"] / max(row["entries"], 1), row["duration_ns"]) for row in rows)
-    for calls, duration_ns in often:
-        rest_ns -= duration_ns
-        if rest_ns < 0:
-            return float(calls)
-    return 0.0
 
 
 def _asks_each(source: Source, line: int) -> bool:

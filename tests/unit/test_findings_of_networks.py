@@ -326,11 +326,15 @@ def test_a_few_tokens_are_no_evidence():
 # ---- one environment -----------------------------------------------------------------------------
 
 
-def stepping(inference_s: float, *rewards: str):
+def stepping(inference_s: float, *rewards: str, forwards: int = 1):
+    said = [("rlscope.rewards", each) for each in rewards]
+    said += [("rlscope.forwards", str(100 * forwards))]
     return loop_rows(
         Time("inference", "framework", round(inference_s * SECOND), 6, (MODULE,)),
         Time("simulation", "python", SECOND, 7),
-        metadata=[{"process_id": 0, "key": "rlscope.rewards", "value": each} for each in rewards],
+        entries={"inference": 100},
+        native_call=[calls("inference", "torch._C._nn:linear", 100 * forwards, SECOND)],
+        metadata=[{"process_id": 0, "key": key, "value": value} for key, value in said],
     )
 
 
@@ -347,3 +351,9 @@ def test_asking_for_one_environment_is_worth_a_look():
 def test_it_is_not_where_it_is_brief_or_environments_may_be_several(inference_s, rewards):
     assert not found(lone_environment.RULE, stepping(inference_s, rewards))
     assert not found(lone_environment.RULE, stepping(inference_s))
+
+
+@pytest.mark.parametrize(("forwards", "is_planner"), [(7, False), (8, True)])
+def test_a_planner_that_asks_for_each_candidate_is_none(forwards, is_planner):
+    trace = stepping(2, "[256, 0]", forwards=forwards)
+    assert (found(lone_environment.RULE, trace) == []) == is_planner
