@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.process import command_line
 from support.process.known_costs import (
     KNOWN,
     check_counted,
@@ -84,9 +85,7 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
         corrected = trace.sql(CORRECTED).to_dicts()
     shutil.rmtree("run/tables")
     Path("run", FILE).unlink()
-    summary = subprocess.run(
-        rlscope("summary", "run"), capture_output=True, text=True, check=True
-    ).stdout
+    summary = command_line.rlscope("summary", "run").stdout
     said = re.search(
         r"recording took ([\d.]+) % of the training loop \(", " ".join(summary.split())
     )
@@ -104,7 +103,7 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
 def test_a_calibration_goes_on_where_it_ended(traced: TracedPython, tmp_path: Path) -> None:
     """Two of the three runs that are needed are there; `--again` forgets them."""
     program = script(tmp_path, KNOWN)
-    arguments = ("--within", "50%", traced.python, program, "0.5", "400")
+    arguments = ("--within", "50%", traced.python, program, "0.5", "200")
     assert calibrate(traced, *arguments).returncode == 0
     run = traced.run("-o", "run", traced.python, program, "0.5", "1")
     assert run.returncode == 0, run.stderr
@@ -152,7 +151,7 @@ def test_whole_runs_tell_the_cost_of_a_program_without_iterations(
     assert result.stderr.count("whole runs: recording adds ") == 3
     run = traced.run("-o", "run", traced.python, program)
     assert run.returncode == 0, run.stderr
-    subprocess.run(rlscope("summary", "run"), capture_output=True, check=True)
+    assert command_line.rlscope("summary", "run").returncode == 0
     with load("run") as trace:
         (row,) = trace.sql(
             "SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns FROM overhead "
@@ -227,7 +226,7 @@ def test_bad_usage(traced: TracedPython, arguments: list[str], code: int, said: 
     assert said in result.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("seconds", [0.2, 3])
+@pytest.mark.parametrize("seconds", [0.1, 1])
 def test_iterations_that_are_too_long_end_with_the_limit(
     traced: TracedPython, tmp_path: Path, seconds: float
 ) -> None:
@@ -236,7 +235,7 @@ def test_iterations_that_are_too_long_end_with_the_limit(
     program = script(
         tmp_path, TIDY + text + f" with rls.operation('work'): time.sleep({seconds})\n"
     )
-    result = calibrate(traced, "--limit", "5", traced.python, program)
+    result = calibrate(traced, "--limit", "2", traced.python, program)
     assert (result.returncode, result.stdout) == (1, "exit functions ran\n")
     assert "before it had 10 pairs of iterations" in result.stderr.splitlines()[-1]
 
@@ -301,7 +300,7 @@ with open("threads", "w") as file:
         print(*(blocked >> number - 1 & 1 for number in taken), file=file)
 """
     program = script(tmp_path, text + KNOWN)
-    result = calibrate(traced, "--within", "50%", traced.python, program, "1", "400")
+    result = calibrate(traced, "--within", "50%", traced.python, program, "1", "200")
     assert result.returncode == 0, result.stderr
     threads = (tmp_path / "threads").read_text().splitlines()
     assert len(threads) >= 2
@@ -428,7 +427,7 @@ environment = gymnasium.make("CartPole-v1")
 policy = torch.nn.Linear(4, 2)
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.01)
 observation, _ = environment.reset(seed=1)
-for _ in range(600):
+for _ in range(300):
     for _ in range(8):
         with torch.no_grad():
             action = int(policy(torch.from_numpy(observation)).argmax())
@@ -453,12 +452,11 @@ def test_the_page_names_the_calibration(traced: TracedPython, tmp_path: Path) ->
     assert subject is not None
     measured = Run("2026-01-02T00:00:00+00:00", 50, 5e5, 1e4, 1e6, 2e3, {"operation": (10.0, 0.3)})
     Store(program).keep(subject, [measured] * 3)
-    result = subprocess.run(rlscope("report", "run"), capture_output=True, text=True, check=False)
+    result = command_line.rlscope("report", "run")
     assert result.returncode == 0, result.stderr
     assert (
         "<code>rlscope calibrate</code> (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
     )
     Store(program).keep(subject, [measured] * 4)
-    other = rlscope("summary", "run")
-    said = subprocess.run(other, capture_output=True, text=True, check=True).stdout
+    said = command_line.rlscope("summary", "run").stdout
     assert "(4 runs, 2026-01-02)" in " ".join(said.split())
