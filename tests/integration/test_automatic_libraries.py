@@ -168,7 +168,7 @@ _FORKED = {
 def forked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, int]]:
     """The trace of _FORKED, and the process of each."""
     directory = str(tmp_path_factory.mktemp("forked") / "run")
-    _, pids = record_forks(directory, _BEGIN + "import torch\n", _FORKED)
+    _, pids = record_forks(directory, _BEGIN + "import torch._dynamo\n", _FORKED)
     return directory, pids
 
 

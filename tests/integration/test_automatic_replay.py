@@ -254,23 +254,6 @@ assert list(rollouts.sample(1)) == [(1,)]
     assert replays(directory, script) == 1
 
 
-def test_a_batch_of_a_data_loader_is_one(directory: str) -> None:
-    script = """
-import torch
-from torch.utils.data import DataLoader
-network = torch.nn.Linear(2, 2)
-optimizer = torch.optim.SGD(network.parameters(), 0.1)
-for batch in DataLoader(torch.ones(6, 2), batch_size=2, shuffle=True):
-    optimizer.zero_grad()
-    network(batch).sum().backward()
-    optimizer.step()
-"""
-    found = names(record(directory, BEGIN + script, timeout=120))
-    # The last one is that of the end. Before the first one the iterator itself is made.
-    expected = ["replay", "backprop"] * 3 + ["replay"]
-    assert [name for name in found if name in expected] == expected
-
-
 def test_a_class_that_was_there_before_counts(directory: str) -> None:
     begin = f"import gymnasium\n{BUFFER}{BEGIN}"
     assert replays(directory, "ReplayMemory().push(1)\n", begin) == 1
@@ -408,21 +391,45 @@ _LIBRARIES = {
 }
 
 
+_LOADER = """
+import torch
+from torch.utils.data import DataLoader
+network = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(network.parameters(), 0.1)
+for batch in DataLoader(torch.ones(6, 2), batch_size=2, shuffle=True):
+    optimizer.zero_grad()
+    network(batch).sum().backward()
+    optimizer.step()
+"""
+Forked = tuple[dict[str, list[str]], dict[str, int]]
+
+
 @pytest.fixture(scope="module")
-def replays_of_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """How many operations of a buffer the script of each library has that is installed: they are
-    forks of one program, which imports PyTorch for all."""
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Forked:
+    """What the loader's program and that of each installed library did: all operations, and how
+    many of a buffer. They are forks of one program, which imports PyTorch for all."""
+    need("torch")
     installed = {name: text for name, (text, _) in _LIBRARIES.items() if find_spec(name)}
     quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
     directory = str(tmp_path_factory.mktemp("libraries") / "run")
-    _, pids = record_forks(directory, quiet + BEGIN + "import torch\n", installed)
+    begin = quiet + BEGIN + "import torch._dynamo\n"
+    recorded, pids = record_forks(directory, begin, {"loader": _LOADER, **installed})
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT os_pid, count(*) FROM operation JOIN operation_instance USING (operation_id)"
             " JOIN process USING (process_id) WHERE path = 'replay' GROUP BY os_pid"
         )
         counts = dict(rows)
-    return {name: counts.get(pid, 0) for name, pid in pids.items()}
+    places = [row["os_pid"] for row in recorded.reader.processes if row["python"]]
+    operations = {name: names(recorded, process=places.index(pid)) for name, pid in pids.items()}
+    return operations, {name: counts.get(pid, 0) for name, pid in pids.items()}
+
+
+def test_a_batch_of_a_data_loader_is_one(forked: Forked) -> None:
+    found = forked[0]["loader"]
+    # The last one is that of the end. Before the first one the iterator itself is made.
+    expected = ["replay", "backprop"] * 3 + ["replay"]
+    assert [name for name in found if name in expected] == expected
 
 
 @pytest.mark.parametrize("library", _LIBRARIES)
@@ -431,4 +438,4 @@ def test_what_libraries_store_and_sample_is_found(
 ) -> None:
     need(library)
     _, expected = _LIBRARIES[library]
-    assert request.getfixturevalue("replays_of_libraries")[library] == expected
+    assert request.getfixturevalue("forked")[1][library] == expected

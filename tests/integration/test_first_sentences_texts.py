@@ -7,10 +7,12 @@ Each program reads the clock around the parts that operations are found for.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from support.files.facts import assert_says
+from support.process import forked_scripts
 from support.process.installed import need
 from support.process.traced_python import TracedPython
 
@@ -137,47 +139,6 @@ for episode in range(60):
     lap("backprop")
 print(json.dumps(spent))
 """
-_GROUPS = {"backprop": "learning"}
-ALLOWED = 0.05
-"""A share of the loop's time."""
-
-
-def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> set[str]:
-    """Runs a program and compares the time in each operation, and the first sentence, with its
-    stopwatch. Returns the operations."""
-    pytest.importorskip("torch")
-    (folder / "train.py").write_text(STOPWATCH + program)
-    command = [traced.python, "train.py", *arguments]
-    done = traced.run("-o", "run", *command, cwd=folder, timeout=240)
-    assert done.returncode == 0, done.stderr
-    read = json.loads(done.stdout.splitlines()[-1])
-    with rls.load(folder / "run") as trace:
-        rows = trace.sql(
-            "SELECT operation, SUM(duration_ns)::BIGINT FROM breakdown"
-            " WHERE stage = 'loop' GROUP BY ALL"
-        )
-        found = dict(tuple(row) for row in rows)
-        sentence = headline.read(trace).sentence
-    assert found.keys() <= {*read, "(none)", "import"}
-    allowed = ALLOWED * sum(read.values())
-    for name, time in read.items():
-        assert found[name] == pytest.approx(time, abs=allowed), name
-    # Either may be the largest where two are as long.
-    first = max(read.values())
-    largest = [
-        _GROUPS.get(name, name) for name, time in read.items() if first - time <= 2 * allowed
-    ]
-    assert sentence.startswith(tuple(f"{name.capitalize()} takes " for name in largest)), sentence
-    return set(read)
-
-
-@pytest.mark.parametrize("how", ["whole", "cache", "returned", "parts"])
-def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, how: str) -> None:
-    names = check(traced, tmp_path, TEXTS, how)
-    assert names == {"generation", "reward", "reference", "backprop"}
-    says_tokens(tmp_path / "run", tokens=24 * 32 * 16, generations=24)
-
-
 # Pairs of texts from a data set, and a frozen model to compare with: nothing is generated.
 PREFERENCES = """
 import copy, torch
@@ -213,12 +174,74 @@ for iteration in range(40):
 print(json.dumps(spent))
 """
 
+WRITES = ("whole", "cache", "returned", "parts")
+LEARNS = ("whole", "parts")
+_GROUPS = {"backprop": "learning"}
+ALLOWED = 0.05
+"""A share of the loop's time."""
 
-@pytest.mark.parametrize("how", ["whole", "parts"])
-def test_a_program_that_learns_from_given_texts(
-    traced: TracedPython, tmp_path: Path, how: str
-) -> None:
-    assert check(traced, tmp_path, PREFERENCES, how) == {"reference", "backprop"}
+
+@pytest.fixture(scope="module")
+def written(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """Folders of the programs, by what they do and how: each has a trace of one process. They are
+    forks of one, which imports PyTorch for all."""
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("written")
+    texts = {"texts": TEXTS, "preferences": PREFERENCES, "environment": OWN_ENVIRONMENT}
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(STOPWATCH + text)
+    programs = {
+        **{f"texts-{how}": ("texts", how) for how in WRITES},
+        **{f"preferences-{how}": ("preferences", how) for how in LEARNS},
+        "environment": ("environment",),
+    }
+    commands = {
+        program: (str(folder / f"{name}.py"), *arguments)
+        for program, (name, *arguments) in programs.items()
+    }
+    python = traced.command("-o", str(folder / "run"), traced.python)
+    modules = ["torch", forked_scripts.COMPILER]
+    ended = forked_scripts.run(python, folder, commands, modules=modules)
+    for program, child in ended.items():
+        assert child.code == 0, child.stderr
+        forked_scripts.alone(folder / "run", child.pid, folder / program / "run")
+    return {program: folder / program for program in programs}
+
+
+def check(folder: Path) -> set[str]:
+    """Compares the time in each operation of a program, and the first sentence, with its stopwatch.
+    Returns the operations."""
+    read = json.loads((folder / "stdout").read_text().splitlines()[-1])
+    with rls.load(folder / "run") as trace:
+        rows = trace.sql(
+            "SELECT operation, SUM(duration_ns)::BIGINT FROM breakdown"
+            " WHERE stage = 'loop' GROUP BY ALL"
+        )
+        found = dict(tuple(row) for row in rows)
+        sentence = headline.read(trace).sentence
+    assert found.keys() <= {*read, "(none)", "import"}
+    allowed = ALLOWED * sum(read.values())
+    for name, time in read.items():
+        assert found[name] == pytest.approx(time, abs=allowed), name
+    # Either may be the largest where two are as long.
+    first = max(read.values())
+    largest = [
+        _GROUPS.get(name, name) for name, time in read.items() if first - time <= 2 * allowed
+    ]
+    assert sentence.startswith(tuple(f"{name.capitalize()} takes " for name in largest)), sentence
+    return set(read)
+
+
+@pytest.mark.parametrize("how", WRITES)
+def test_a_program_that_writes_texts(written: Mapping[str, Path], how: str) -> None:
+    folder = written[f"texts-{how}"]
+    assert check(folder) == {"generation", "reward", "reference", "backprop"}
+    says_tokens(folder / "run", tokens=24 * 32 * 16, generations=24)
+
+
+@pytest.mark.parametrize("how", LEARNS)
+def test_a_program_that_learns_from_given_texts(written: Mapping[str, Path], how: str) -> None:
+    assert check(written[f"preferences-{how}"]) == {"reference", "backprop"}
 
 
 def says_tokens(run: Path, *, tokens: int, generations: int) -> None:
@@ -266,5 +289,5 @@ def test_tokens_of_transformers(traced: TracedPython, tmp_path: Path) -> None:
     says_tokens(tmp_path / "run", tokens=4 * 6 * 11, generations=4)
 
 
-def test_an_environment_of_the_program(traced: TracedPython, tmp_path: Path) -> None:
-    assert check(traced, tmp_path, OWN_ENVIRONMENT) == {"simulation", "inference", "backprop"}
+def test_an_environment_of_the_program(written: Mapping[str, Path]) -> None:
+    assert check(written["environment"]) == {"simulation", "inference", "backprop"}

@@ -184,7 +184,7 @@ def recorded(
         for name, workload in WORKLOADS.items()
     }
     python = traced.command("-o", str(folder / "run"), traced.python)
-    modules = ["torch", "gymnasium"]
+    modules = ["torch", forked_scripts.COMPILER, "gymnasium"]
     return str(folder / "run"), forked_scripts.run(python, folder, programs, modules=modules)
 
 

@@ -55,7 +55,8 @@ def with_torch(
     """The workloads that are forks of one process."""
     programs = {name: _program(name) for name in _PROGRAMS if _is_forked(name)}
     folder = tmp_path_factory.mktemp("brief")
-    return forked_scripts.run([traced.python], folder, programs, modules=["torch", "gymnasium"])
+    modules = ["torch", forked_scripts.COMPILER, "gymnasium"]
+    return forked_scripts.run([traced.python], folder, programs, modules=modules)
 
 
 @pytest.mark.parametrize("name", _PROGRAMS)

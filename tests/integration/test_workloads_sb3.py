@@ -42,9 +42,8 @@ def recorded(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> 
         for name, (env_id, _) in _ALGORITHMS.items()
     }
     python = traced.command("-o", str(folder / "run"), traced.python)
-    return str(folder / "run"), forked_scripts.run(
-        python, folder, programs, modules=["stable_baselines3"]
-    )
+    modules = [forked_scripts.COMPILER, "stable_baselines3"]
+    return str(folder / "run"), forked_scripts.run(python, folder, programs, modules=modules)
 
 
 @pytest.mark.parametrize("algorithm", _ALGORITHMS)

@@ -39,9 +39,9 @@ def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> li
     return _instances(recorded, process, thread, {})
 
 
-def names(recorded: Recorded, thread: int | None = None) -> list[str]:
+def names(recorded: Recorded, thread: int | None = None, process: int = 0) -> list[str]:
     """The same, with those that name themselves."""
-    return _instances(recorded, 0, thread, recorded.names())
+    return _instances(recorded, process, thread, recorded.names(process))
 
 
 def _instances(

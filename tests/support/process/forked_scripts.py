@@ -1,18 +1,26 @@
 """Several scripts that need the same library, each in a fork of one process that imported it.
 
-PyTorch takes two seconds to import, and a brief program takes less.
+PyTorch takes two seconds to import, and a brief program takes less. To take the interpreter apart
+with it takes another one, so a fork that comes to the end of its script leaves that out.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlscope.recorder import runtime
+from rlscope.rundir import process_log
+
+COMPILER = "torch._dynamo"
+"""The first optimizer of a process imports it, which takes another second."""
+
 _PARENT = """
-import importlib, json, os, runpy, sys
+import atexit, importlib, json, os, runpy, sys
 modules, programs = json.load(sys.stdin)
 for module in modules:
     importlib.import_module(module)
@@ -26,7 +34,10 @@ for name, (script, *arguments) in programs.items():
         sys.argv = [script, *arguments]
         sys.path[0] = os.path.dirname(script)
         runpy.run_path(script, run_name="__main__")
-        sys.exit()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
     _, status = os.waitpid(child, 0)
     print(json.dumps([name, child, os.waitstatus_to_exitcode(status)]), flush=True)
 """
@@ -65,6 +76,18 @@ def run(
     )
     rows = map(json.loads, done.stdout.splitlines())
     return {name: Ended(*facts, *_said(folder / name)) for name, *facts in rows}
+
+
+def alone(run: Path, pid: int, directory: Path) -> None:
+    """Copies one process of a run to a trace of its own, where it is the main one."""
+    (directory / "trace").mkdir(parents=True)
+    shutil.copy(run / "run.json", directory)
+    for file in (run / "trace").glob(f"*.{pid}.*.rls"):
+        shutil.copy(file, directory / "trace")
+    log = (run / process_log.FILE).read_bytes()
+    records, _ = runtime.process_records(log)
+    own = (each for each in records if process_log.parse(each)[0][0].pid == pid)
+    (directory / process_log.FILE).write_bytes(b"".join(own))
 
 
 def _said(folder: Path) -> tuple[str, str]:
