@@ -26,7 +26,7 @@ COMMON = """
 import rlscope as rls
 from rlscope import _runtime
 
-def until_probed(turn, probed=200, own=2):
+def until_probed(turn, probed=100, own=2):
     turn()
     turns = 1
     while probed > 0:
@@ -57,34 +57,37 @@ def record_probed(directory: str, script: str, **variables: str) -> Recorded:
     return record(directory, COMMON + script, variables={**PROBED, **variables})
 
 
-def test_a_program_with_operations_has_probes_of_each_kind(directory: str) -> None:
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """A program with operations and native calls, recorded once. It says how many turns it took."""
     script = "_runtime.intercept_scan()\nprint(until_probed(step))"
-    recorded = record_probed(directory, script)
-    items = items_of(recorded)
+    return record_probed(str(tmp_path_factory.mktemp("stepped") / "run"), script)
+
+
+def test_a_program_with_operations_has_probes_of_each_kind(stepped: Recorded) -> None:
+    items = items_of(stepped)
     assert set(probes_of(items)) == set(range(5))
     assert np.all(items["value"][items["kind"] == PROBE] < 1 << 32)
 
 
-def test_what_probes_record_is_not_among_the_programs_records(directory: str) -> None:
-    recorded = record_probed(directory, "_runtime.intercept_scan()\nprint(until_probed(step))")
-    turns = int(recorded.output)
-    items = items_of(recorded)
+def test_what_probes_record_is_not_among_the_programs_records(stepped: Recorded) -> None:
+    turns = int(stepped.output)
+    items = items_of(stepped)
     kinds = Counter(items["kind"].tolist())
     assert kinds[ENTER] == kinds[EXIT] == turns
     assert not {15, 16, 17} & kinds.keys(), "native calls"
     probes = probes_of(items)
     assert kinds[PROBE_RECORD] == probes[RECORDED_CALL] + probes[RECORDED_OPERATION]
     assert probes[RECORDED_CALL] > 0 and probes[RECORDED_OPERATION] > 0
-    assert set(recorded.names().values()) == {"step"}
-    row = recorded.process()
-    swept = recorded.reader.sweep(row["index"])
+    assert set(stepped.names().values()) == {"step"}
+    row = stepped.process()
+    swept = stepped.reader.sweep(row["index"])
     assert swept["native_call"]["calls"].sum() == 0
     assert swept["transition"]["count"].sum() == 0
 
 
-def test_what_a_probe_records_lies_within_the_probe(directory: str) -> None:
-    recorded = record_probed(directory, "_runtime.intercept_scan()\nuntil_probed(step)")
-    items = items_of(recorded)
+def test_what_a_probe_records_lies_within_the_probe(stepped: Recorded) -> None:
+    items = items_of(stepped)
     (inside,) = np.nonzero(items["kind"] == PROBE_RECORD)
     assert np.all(items["kind"][inside + 1] == PROBE)
     assert set(items["id"][inside + 1].tolist()) == {RECORDED_CALL, RECORDED_OPERATION}
@@ -260,11 +263,26 @@ asyncio.run(main())
 
 
 def test_what_follows_a_probe_keeps_its_time(directory: str) -> None:
+    """Probes are due by time: each turn lets some pass, before another one of its records."""
     script = """
+import itertools, time
+places = itertools.cycle(range(5))
+
 def turn():
-    step()
+    place = next(places)
+    def pass_time(here):
+        end = time.perf_counter_ns() + 50_000 * (here == place)
+        while time.perf_counter_ns() < end:
+            pass
+    pass_time(0)
+    with rls.operation("step"):
+        pass_time(1)
+    pass_time(2)
     rls.iteration()
-    step()
+    pass_time(3)
+    with rls.operation("step"):
+        pass_time(4)
+
 until_probed(turn, 1500, own=5)
 """
     recorded = record_probed(directory, script)
