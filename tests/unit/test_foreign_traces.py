@@ -87,13 +87,24 @@ def rows(tmp_path_factory):
     return rows_of(write_trace("workers", tmp_path_factory.mktemp("pristine") / "run"))
 
 
-@pytest.fixture
-def with_tables(root):
-    """The trace, after a reader here has written its tables."""
+def write_tables(root):
+    """A reader here writes the tables of the trace."""
     with load(root) as trace:
         for name in NAMES:
             trace.table(name)
     return root
+
+
+@pytest.fixture
+def with_tables(root):
+    """The trace, after a reader here has written its tables."""
+    return write_tables(root)
+
+
+@pytest.fixture(scope="module")
+def lasting_tables(tmp_path_factory):
+    """The same, for tests that leave it with tables that were written here."""
+    return write_tables(write_trace("workers", tmp_path_factory.mktemp("lasting") / "run"))
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -197,18 +208,18 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(
         ("files", {}),
     ],
 )
-def test_a_manifest_that_is_not_as_we_write_it_is_made_again(with_tables, rows, part, value):
-    manifest = with_tables / "tables" / MANIFEST
+def test_a_manifest_that_is_not_as_we_write_it_is_made_again(lasting_tables, rows, part, value):
+    manifest = lasting_tables / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     content[part] = value
     manifest.write_text(json.dumps(content))
-    assert rows_of(with_tables) == rows
+    assert rows_of(lasting_tables) == rows
 
 
-def test_a_manifest_of_brackets_is_made_again(with_tables, rows):
+def test_a_manifest_of_brackets_is_made_again(lasting_tables, rows):
     for name in (MANIFEST, EVENT_MANIFEST):
-        (with_tables / "tables" / name).write_text("[" * 100_000)
-    assert rows_of(with_tables) == rows
+        (lasting_tables / "tables" / name).write_text("[" * 100_000)
+    assert rows_of(lasting_tables) == rows
 
 
 def test_a_table_file_that_is_a_symbolic_link_is_not_followed(with_tables, rows, tmp_path):
