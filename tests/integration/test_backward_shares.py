@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.process import forked_scripts
 from support.process.known_lines import line_of
 from support.process.traced_python import TracedPython
 
@@ -78,63 +80,6 @@ print(json.dumps(slow_layers.times))
 """
 
 
-def _record(traced: TracedPython, tmp_path: Path, program: str, *options: str) -> str:
-    script = tmp_path / "train.py"
-    script.write_text(program)
-    directory = str(tmp_path / f"run{len(options)}")
-    result = traced.run(*options, "-o", directory, traced.python, str(script), timeout=300)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def _parts(tmp_path: Path, program: str) -> dict[int, dict[str, Any]]:
-    """The rows of the lines of the program, by line."""
-    with rls.load(str(tmp_path / "run1")) as trace:
-        rows = trace.sql("FROM backward_line").to_dicts()
-        ((own_ns,),) = trace.sql(
-            "SELECT SUM(own_ns) FROM source_line "
-            f"WHERE is_own AND line = {line_of(program, 'backward')}"
-        )
-    stages = {row["stage"] for row in rows}
-    assert {(row["file"], row["backward_line"]) for row in rows} == {
-        (str(tmp_path / "train.py"), line_of(program, "backward"))
-    }
-    assert 0 < sum(row["backward_ns"] for row in rows) <= own_ns
-    assert all(row["part_ns"] <= row["watched_ns"] for row in rows)
-    longest = max(
-        stages, key=lambda stage: sum(r["backward_ns"] for r in rows if r["stage"] == stage)
-    )
-    return {row["line"]: row for row in rows if row["stage"] == longest}
-
-
-def test_each_line_has_the_time_of_what_it_made(traced: TracedPython, tmp_path: Path) -> None:
-    (tmp_path / "site-packages").mkdir()
-    (tmp_path / "site-packages" / "slow_layers.py").write_text(_LIBRARY)
-    times = json.loads(_record(traced, tmp_path, _SLEEPS, "--lines=backward"))
-    parts = _parts(tmp_path, _SLEEPS)
-    second_to_eighth_and_38th = [*range(1, 8), 37]
-    for name, known in times.items():
-        row = parts[line_of(_SLEEPS, name)]
-        expected_ns = sum(known[number] for number in second_to_eighth_and_38th)
-        assert row["part_ns"] == pytest.approx(expected_ns, rel=0.1), name
-        assert (row["backwards"], row["watched"], row["nodes"]) == (40, 8, 8)
-        assert row["function"] == "forward"
-    _check_panel(tmp_path, parts)
-
-
-def _check_panel(tmp_path: Path, parts: dict[int, dict[str, Any]]) -> None:
-    with rls.load(str(tmp_path / "run1")) as trace:
-        drawing = source.draw(source.read(trace))
-    assert not isinstance(drawing, Nothing)
-    (grid,) = (each for each in drawing.grids if "backward" in each.title)
-    backward = f"train.py:{line_of(_SLEEPS, 'backward')}"
-    for name, row in zip(("large", "middle", "small"), grid.rows, strict=False):
-        line = line_of(_SLEEPS, name)
-        time = units.duration(parts[line]["backward_ns"])
-        assert row[:3] == [f"train.py:{line}", "forward", time]
-        assert row[4:6] == [backward, "8 of 40"]
-
-
 _LAYERS = """\
 import json
 import time
@@ -174,9 +119,93 @@ print(json.dumps(alone))
 """
 
 
-def test_layers_have_their_shares_of_a_backward(traced: TracedPython, tmp_path: Path) -> None:
-    alone = json.loads(_record(traced, tmp_path, _LAYERS, "--lines=backward"))
-    with rls.load(str(tmp_path / "run1")) as trace:
+@dataclass(frozen=True)
+class Watched:
+    """A program of which each backward is watched, alone in its trace."""
+
+    script: str
+    directory: Path
+    told: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def watched(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Watched]:
+    """Forks of one process, which imports PyTorch for all."""
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "site-packages").mkdir()
+    (folder / "site-packages" / "slow_layers.py").write_text(_LIBRARY)
+    scripts = {name: folder / f"{name}.py" for name in ("sleeps", "layers")}
+    for text, script in zip((_SLEEPS, _LAYERS), scripts.values(), strict=True):
+        script.write_text(text)
+    python = traced.command("--lines=backward", "-o", str(folder / "run"), traced.python)
+    programs = {name: [str(script)] for name, script in scripts.items()}
+    found = {}
+    for name, ended in forked_scripts.run(python, folder, programs, modules=["torch"]).items():
+        assert ended.code == 0, ended.stderr
+        forked_scripts.alone(folder / "run", ended.pid, folder / name / "run")
+        told = json.loads(ended.stdout)
+        found[name] = Watched(str(scripts[name]), folder / name / "run", told)
+    return found
+
+
+def _record(traced: TracedPython, tmp_path: Path, program: str, *options: str) -> str:
+    script = tmp_path / "train.py"
+    script.write_text(program)
+    directory = str(tmp_path / f"run{len(options)}")
+    result = traced.run(*options, "-o", directory, traced.python, str(script), timeout=300)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def _parts(watched: Watched, program: str) -> dict[int, dict[str, Any]]:
+    """The rows of the lines of the program, by line."""
+    with rls.load(watched.directory) as trace:
+        rows = trace.sql("FROM backward_line").to_dicts()
+        ((own_ns,),) = trace.sql(
+            "SELECT SUM(own_ns) FROM source_line "
+            f"WHERE is_own AND line = {line_of(program, 'backward')}"
+        )
+    stages = {row["stage"] for row in rows}
+    assert {(row["file"], row["backward_line"]) for row in rows} == {
+        (watched.script, line_of(program, "backward"))
+    }
+    assert 0 < sum(row["backward_ns"] for row in rows) <= own_ns
+    assert all(row["part_ns"] <= row["watched_ns"] for row in rows)
+    longest = max(
+        stages, key=lambda stage: sum(r["backward_ns"] for r in rows if r["stage"] == stage)
+    )
+    return {row["line"]: row for row in rows if row["stage"] == longest}
+
+
+def test_each_line_has_the_time_of_what_it_made(watched: dict[str, Watched]) -> None:
+    sleeps = watched["sleeps"]
+    parts = _parts(sleeps, _SLEEPS)
+    second_to_eighth_and_38th = [*range(1, 8), 37]
+    for name, known in sleeps.told.items():
+        row = parts[line_of(_SLEEPS, name)]
+        expected_ns = sum(known[number] for number in second_to_eighth_and_38th)
+        assert row["part_ns"] == pytest.approx(expected_ns, rel=0.1), name
+        assert (row["backwards"], row["watched"], row["nodes"]) == (40, 8, 8)
+        assert row["function"] == "forward"
+    _check_panel(sleeps, parts)
+
+
+def _check_panel(sleeps: Watched, parts: dict[int, dict[str, Any]]) -> None:
+    with rls.load(sleeps.directory) as trace:
+        drawing = source.draw(source.read(trace))
+    assert not isinstance(drawing, Nothing)
+    (grid,) = (each for each in drawing.grids if "backward" in each.title)
+    backward = f"sleeps.py:{line_of(_SLEEPS, 'backward')}"
+    for name, row in zip(("large", "middle", "small"), grid.rows, strict=False):
+        line = line_of(_SLEEPS, name)
+        time = units.duration(parts[line]["backward_ns"])
+        assert row[:3] == [f"sleeps.py:{line}", "forward", time]
+        assert row[4:6] == [backward, "8 of 40"]
+
+
+def test_layers_have_their_shares_of_a_backward(watched: dict[str, Watched]) -> None:
+    alone = watched["layers"].told
+    with rls.load(watched["layers"].directory) as trace:
         rows = trace.sql(
             "SELECT line, MAX(part_ns) AS part_ns FROM backward_line "
             f"WHERE backward_line = {line_of(_LAYERS, 'backward')} GROUP BY line"
