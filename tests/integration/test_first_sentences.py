@@ -20,7 +20,7 @@ from rlscope.report import headline, units
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 A2C = """
-import json, sys, time
+import json, multiprocessing, sys, time
 from stable_baselines3 import A2C
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
@@ -37,6 +37,7 @@ class Timed(SubprocVecEnv):
             STEPPED += time.monotonic_ns() - began
 
 if __name__ == "__main__":
+    multiprocessing.set_forkserver_preload(["stable_baselines3"])
     env = make_vec_env("CartPole-v1", n_envs=2, vec_env_cls=Timed,
                        vec_env_kwargs={"start_method": sys.argv[1]})
     model = A2C("MlpPolicy", env, device="cpu")

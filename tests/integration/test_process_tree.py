@@ -37,8 +37,9 @@ def test_processes(
     check_ends(tree, kill=kill)
 
 
-@KILL
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "kill"), [("fork", True), *((method, False) for method in METHODS)]
+)
 def test_vectors_of_gymnasium(
     traced: TracedPython, directory: str, tmp_path: Path, method: str, kill: bool
 ) -> None:
@@ -91,7 +92,6 @@ if __name__ == "__main__":
     ("method", "kill"),
     [
         ("fork", False),
-        ("fork", True),
         ("forkserver", True),
         # Each worker imports PyTorch.
         pytest.param("spawn", True, marks=pytest.mark.slow),
@@ -120,9 +120,7 @@ def test_data_loader(traced: TracedPython, directory: str, tmp_path: Path, metho
     check_ends(tree, kill=False)
 
 
-@pytest.mark.parametrize(
-    "method", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
-)
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_data_loader_whose_worker_is_killed(
     traced: TracedPython, directory: str, tmp_path: Path, method: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 import warnings
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ class Working(IterableDataset[int]):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # of fewer cores than workers
+    multiprocessing.set_forkserver_preload(["torch"])  # once, and not in each worker
     kill = "kill" in sys.argv
     loader = DataLoader(
         Working(kill),

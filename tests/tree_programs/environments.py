@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -69,6 +70,7 @@ def end_workers(pipes: Sequence[Any], processes: Sequence[Any]) -> None:
 
 if __name__ == "__main__":
     library, method, kill = sys.argv[1], sys.argv[2], "kill" in sys.argv
+    multiprocessing.set_forkserver_preload([library])  # once, and not in each worker
     makers = [partial(Working, worker, kill) for worker in range(work.WORKERS)]
     steps = {"gymnasium": gymnasium_steps, "stable_baselines3": stable_baselines3_steps}
     steps[library](makers, method)
