@@ -7,10 +7,11 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import psutil
 import pytest
-from support.process.traced_python import ROOT, TracedPython
+from support.process.traced_python import ROOT, TracedPython, untraced_environment
 from support.process.workload_traces import instances
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -22,24 +23,41 @@ _BRIEF = ["--games", "6", "--evaluation-games", "4", "--simulations", "4", "--up
 _PHASES = {"self_play", "update", "evaluation"}
 
 
-def test_same_seed_plays_the_same(traced: TracedPython) -> None:
-    command = [traced.python, _SCRIPT, "--total-timesteps", "100", "--workers", "2", *_BRIEF]
-    first, second = (
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        for _ in range(2)
-    )
-    assert first[:-1] == second[:-1]
-    assert first[-1].split("; ")[1] == second[-1].split("; ")[1]
+# Six games have more than 32 moves together, and at most 42 each: one iteration.
+_OPTIONS = ["--total-timesteps", "32", "--workers", "3", *_BRIEF]
 
 
-def test_self_play_under_the_profiler(traced: TracedPython, directory: str) -> None:
-    # Six games have more than 32 moves together, and at most 42 each: one iteration.
-    options = ["--total-timesteps", "32", "--workers", "3", *_BRIEF]
-    done = traced.run("-o", directory, traced.python, _SCRIPT, *options, timeout=120)
+@dataclass(frozen=True)
+class Profiled:
+    """A run under the profiler, for all tests that ask for one."""
+
+    directory: str
+    lines: list[str]
+    """What it printed."""
+
+
+@pytest.fixture(scope="module")
+def profiled(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    directory = str(tmp_path_factory.mktemp("self_play") / "run")
+    command = ["-o", directory, traced.python, _SCRIPT, *_OPTIONS]
+    done = traced.run(*command, timeout=120, env=untraced_environment())
     assert done.returncode == 0, done.stderr
+    return Profiled(directory, done.stdout.splitlines())
+
+
+def test_same_seed_plays_the_same(traced: TracedPython, profiled: Profiled) -> None:
+    """With and without the profiler."""
+    command = [traced.python, _SCRIPT, *_OPTIONS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    plain, recorded = done.stdout.splitlines(), profiled.lines
+    assert plain[:-1] == recorded[:-1] != []
+    assert plain[-1].split("; ")[1] == recorded[-1].split("; ")[1]
+
+
+def test_self_play_under_the_profiler(profiled: Profiled) -> None:
     from rlscope._trace import Directory
 
-    trace = Directory(directory)
+    trace = Directory(profiled.directory)
     place = {process["name"]: index for index, process in enumerate(trace.processes)}
     workers = ["self_play_0", "self_play_1", "self_play_2"]
     assert {"trainer", *workers} <= place.keys()
