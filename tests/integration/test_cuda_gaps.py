@@ -45,7 +45,7 @@ for i in range({rounds}):
 
 def test_buffers_that_go_to_another_client_are_a_counted_gap(tmp_path: Path) -> None:
     thief = compile_library(tmp_path, "thief", THIEF)
-    run = record_script(tmp_path, STOLEN.format(thief=str(thief), rounds=40))
+    run = record_script(tmp_path, STOLEN.format(thief=str(thief), rounds=20))
     (pid,) = run.pids()
     check_calls(run, pid)
     assert losses(run)["cuda_displaced"] == 1
@@ -76,7 +76,7 @@ work()
 time.sleep(1)
 check(ctypes.CDLL({thief!r}).Steal())
 function, done, own = kernel("policy_step"), event(), stream()
-for i in range(30):
+for i in range(20):
     launch(function, on=own)
     check(cuda.cuEventRecord(done, own))
     check(cuda.cuEventSynchronize(done))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cuda.runs import check_calls, expected_calls, losses, note
+from support.cuda.runs import CudaRun, check_calls, expected_calls, losses, note
 from support.cuda.scripts import record_script
 from support.cuda.trace import KERNEL
 from support.cuda.windows import (
@@ -32,9 +32,30 @@ from rlscope.report.renderers import json as json_renderer
 from rlscope.report.renderers.terminal import render_summary
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CudaRun]:
+    """The usual program, recorded once where numbers of calls go on, and once where they begin anew
+    when CUPTI does."""
+    return {
+        restarts: record(
+            tmp_path_factory.mktemp(f"restarts{restarts}"),
+            "iterate(body)",
+            SIMCUPTI_RESTART_CORRELATIONS=restarts,
+        )
+        for restarts in ("0", "1")
+    }
+
+
+@pytest.fixture
+def run(runs: dict[str, CudaRun]) -> CudaRun:
+    return runs["0"]
+
+
 @pytest.mark.parametrize("restarts", ["0", "1"])
-def test_a_window_has_the_kernels_that_were_launched_in_it(tmp_path: Path, restarts: str) -> None:
-    run = record(tmp_path, "iterate(body)", SIMCUPTI_RESTART_CORRELATIONS=restarts)
+def test_a_window_has_the_kernels_that_were_launched_in_it(
+    runs: dict[str, CudaRun], restarts: str
+) -> None:
+    run = runs[restarts]
     check_windows(run)
     check_cupti(run, stays=True)
     recorded = sum(row["gpu_recorded"] for row in iterations(run))
@@ -43,8 +64,8 @@ def test_a_window_has_the_kernels_that_were_launched_in_it(tmp_path: Path, resta
         check_calls(run, pid_of(run))
 
 
-def test_numbers_of_calls_and_work_fit_where_cupti_counts_anew(tmp_path: Path) -> None:
-    run = record(tmp_path, "iterate(body)", SIMCUPTI_RESTART_CORRELATIONS="1")
+def test_numbers_of_calls_and_work_fit_where_cupti_counts_anew(runs: dict[str, CudaRun]) -> None:
+    run = runs["1"]
     pid = pid_of(run)
     calls = run.calls(pid)
     assert len(calls) == len(expected_calls(run, pid))
@@ -52,8 +73,7 @@ def test_numbers_of_calls_and_work_fit_where_cupti_counts_anew(tmp_path: Path) -
     assert names == {"cuLaunchKernel"}
 
 
-def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
-    run = record(tmp_path, "iterate(body)")
+def test_gpu_columns_are_null_and_loss_says_why(run: CudaRun) -> None:
     assert run.query("SELECT DISTINCT gpu_busy FROM breakdown") == [{"gpu_busy": None}]
     keys = run.query(
         "SELECT operation, layer, count(*) AS n FROM breakdown GROUP BY ALL HAVING n > 1"
@@ -65,9 +85,8 @@ def test_gpu_columns_are_null_and_loss_says_why(tmp_path: Path) -> None:
     assert "--gpu-share" in absent["reason"]
 
 
-def test_reasons_know_the_state_of_the_gpu_in_windows_only(tmp_path: Path) -> None:
+def test_reasons_know_the_state_of_the_gpu_in_windows_only(run: CudaRun) -> None:
     """Of the first iteration of a window it is not, because CUPTI is attached in it."""
-    run = record(tmp_path, "iterate(body)")
     rows = run.query(
         "SELECT gpu_busy IS NULL AS unknown, SUM(duration_ns) AS ns FROM idle GROUP BY ALL"
     )
@@ -83,8 +102,7 @@ def test_reasons_know_the_state_of_the_gpu_in_windows_only(tmp_path: Path) -> No
     assert ns[False] + ns[True] == whole["ns"]
 
 
-def test_iterations_in_windows_have_what_they_launched(tmp_path: Path) -> None:
-    run = record(tmp_path, "iterate(body)")
+def test_iterations_in_windows_have_what_they_launched(run: CudaRun) -> None:
     rows = run.query("SELECT kernels, busy_ns, gpu_recorded FROM iteration ORDER BY iteration")
     for i, row in enumerate(rows[:300]):
         assert row["kernels"] == (3 + i % 4 if row["gpu_recorded"] else None)
@@ -94,8 +112,7 @@ def test_iterations_in_windows_have_what_they_launched(tmp_path: Path) -> None:
     assert total["ns"] == total["all_ns"]
 
 
-def test_the_summary_says_which_share_was_seen(tmp_path: Path) -> None:
-    run = record(tmp_path, "iterate(body)")
+def test_the_summary_says_which_share_was_seen(run: CudaRun) -> None:
     with rls.load(run.directory) as trace:
         total = cuda.total(trace).to_dicts()
     assert "in 35 of 300 iterations, 11.7 %" in cuda_sentences.totals(total)[0]
