@@ -273,7 +273,7 @@ def test_a_program_that_cannot_be_validated(
 
 def test_a_calibration_with_other_options_is_refused(traced: TracedPython, tmp_path: Path) -> None:
     """What is validated would not be what reports say."""
-    arguments = ("--within", "50%", traced.python, script(tmp_path, KNOWN), "0.5", "400")
+    arguments = ("--within", "50%", traced.python, script(tmp_path, KNOWN), "0.5", "200")
     assert run("calibrate", *arguments).returncode == 0
     result = run("validate", "--no-waits", *arguments)
     assert result.returncode == 1
