@@ -17,10 +17,12 @@ def pytest_configure() -> None:
     """Programs under test start with the signals of a terminal's job, wherever pytest runs.
 
     A shell starts its background jobs with SIGINT ignored, which children inherit. Each test has
-    one core: threads of OpenMP that share it spin while they wait for each other.
+    one core: threads of OpenMP that share it spin while they wait for each other. The first import
+    of a module keeps its byte code: without it, each program compiles PyTorch for 5 s.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(autouse=True)
