@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.files.exact_sums import check_directory
-from support.process.traced_python import TracedPython
+from support.process.traced_python import TracedPython, untraced_environment
 
 import rlscope as rls
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
+# With "brief" it has no finaliser, which needs PyTorch. Collections are recorded where there is a
+# library to record.
 PROGRAM = """
 import gc, json, pickle, sys, time
-import torch
+if "brief" in sys.argv:
+    import gymnasium
+else:
+    import torch
 
 said = []
 def own(phase, info):
@@ -48,15 +54,16 @@ with rls.operation("direct"):
     for generation in (0, 1, 2, 2):
         gc.collect(generation)
     told["direct"] = spans()
-gc.enable()
-with rls.operation("inside"):
-    pickle.loads(content)
-    told["inside"] = spans()
-gc.disable()
-with rls.operation("finaliser"):
-    Computes()
-    gc.collect()
-    told["finaliser"] = spans()
+if "brief" not in sys.argv:
+    gc.enable()
+    with rls.operation("inside"):
+        pickle.loads(content)
+        told["inside"] = spans()
+    gc.disable()
+    with rls.operation("finaliser"):
+        Computes()
+        gc.collect()
+        told["finaliser"] = spans()
 if "leave" in sys.argv:
     gc.callbacks.clear()
 with rls.operation("left"):
@@ -86,23 +93,31 @@ def reasons(directory: str) -> Counter[tuple[str, str]]:
     return sums
 
 
-def record(traced: TracedPython, directory: str, *arguments: str) -> dict[str, Any]:
+def record(traced: TracedPython, directory: str, *arguments: str, **options: Any) -> dict[str, Any]:
     script = Path(directory).parent / "script.py"
-    said: dict[str, Any] = json.loads(traced.record(directory, script, PROGRAM, *arguments))
+    output = traced.record(directory, script, PROGRAM, *arguments, **options)
+    said: dict[str, Any] = json.loads(output)
     return said
 
 
-@pytest.fixture
-def ran(traced: TracedPython, directory: str) -> dict[str, Any]:
-    return record(traced, directory)
+@dataclass(frozen=True)
+class Ran:
+    """The whole program, recorded once for all tests of what it does."""
+
+    directory: str
+    told: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def ran(traced: TracedPython, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    directory = str(tmp_path_factory.mktemp("collections") / "run")
+    return Ran(directory, record(traced, directory, env=untraced_environment())["told"])
 
 
 @pytest.mark.parametrize("operation", ["direct", "inside", "finaliser"])
-def test_each_long_collection_is_recorded_once_in_its_place(
-    ran: dict[str, Any], directory: str, operation: str
-) -> None:
-    found = collections(directory, operation)
-    told = ran["told"][operation]
+def test_each_long_collection_is_recorded_once_in_its_place(ran: Ran, operation: str) -> None:
+    found = collections(ran.directory, operation)
+    told = ran.told[operation]
     assert any(cpu_ns > SHORTEST_NS for _, _, cpu_ns in told)
     for generation, begin, cpu_ns in told:
         inside = [row for row in found if begin >= row["start_ns"]
@@ -114,24 +129,24 @@ def test_each_long_collection_is_recorded_once_in_its_place(
     assert len(found) <= len(told)
 
 
-def test_events_of_collections_have_layer_python(ran: dict[str, Any], directory: str) -> None:
-    with rls.load(directory) as trace:
+def test_events_of_collections_have_layer_python(ran: Ran) -> None:
+    with rls.load(ran.directory) as trace:
         rows = trace.sql("SELECT DISTINCT layer FROM event WHERE name LIKE 'gc:%'")
         assert list(rows) == [("python",)]
 
 
-def test_idle_has_the_time_of_collections(ran: dict[str, Any], directory: str) -> None:
-    sums = reasons(directory)
+def test_idle_has_the_time_of_collections(ran: Ran) -> None:
+    sums = reasons(ran.directory)
     for operation in ("direct", "inside", "finaliser"):
-        recorded = sum(row["duration_ns"] for row in collections(directory, operation))
+        recorded = sum(row["duration_ns"] for row in collections(ran.directory, operation))
         assert sums[operation, "collection"] == recorded
-    check_directory(Path(directory))
+    check_directory(Path(ran.directory))
 
 
 def test_a_program_that_removes_the_entry_is_recorded_on(
     traced: TracedPython, directory: str
 ) -> None:
-    said = record(traced, directory, "leave")
+    said = record(traced, directory, "brief", "leave")
     assert said["callbacks"] == 0
     assert collections(directory, "direct") and not collections(directory, "left")
 
@@ -140,6 +155,6 @@ def test_collections_can_be_left_out(
     traced: TracedPython, directory: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RLSCOPE_GC", "0")
-    said = record(traced, directory)
+    said = record(traced, directory, "brief")
     assert said["callbacks"] == 1
     assert not collections(directory, "direct")
