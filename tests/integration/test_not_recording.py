@@ -61,7 +61,7 @@ PROGRAM = """
 
     def per_turn(function):
         function(range(1000))
-        return (step(function, 12) - step(function, 4)) / 8
+        return (step(function, 6) - step(function, 2)) / 4
 
     def count():
         return {{function.__name__: per_turn(function) for function in functions}}
