@@ -119,7 +119,9 @@ def source_lines(tree: list[Row], times: Iterable[Row]) -> list[Row]:
         lines = {(row["file"], row["line"], row["function"], row["is_own"]): row for row in chain}
         for line, row in lines.items():
             state = (time["process_id"], time["stage"], time["operation"], time["layer"])
-            entry = found.setdefault((*line, *state), _line(line, state))
+            entry = found.get((*line, *state))
+            if entry is None:
+                entry = found[(*line, *state)] = _line(line, state)
             entry["readings"] += time["readings"]
             entry["total_ns"] += time["self_ns"]
             entry["total_gpu_ns"] += time["gpu_ns"]
