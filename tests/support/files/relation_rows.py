@@ -32,6 +32,7 @@ class Relations:
         rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
         rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
         self._database = Database()
+        self._database.use_one_thread()  # as for a trace of few rows
         self._answers: dict[str, Table] = {}
         self._database.create(*store.relations().values())
         unknown = rows.keys() - store.relations().keys()
