@@ -29,7 +29,6 @@ ROWS = {
     "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
     "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",
     "torch._dynamo.variables.nn_module": "rlscope.auto.torch:watch_tracing",
-    "pickle": "rlscope.auto.pickles:watch",
     "cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",
     "ray.cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",
     "joblib.externals.cloudpickle.cloudpickle": "rlscope.auto.cloudpickle:watch",
@@ -167,6 +166,7 @@ there."""
 GENERAL_ROWS = {
     "numpy": "rlscope.auto.first_thread:begin",
     "numpy.random": "rlscope.auto.draws:watch_numpy",
+    "pickle": "rlscope.auto.pickles:watch",
     "multiprocessing.connection": "rlscope.auto.messages:watch_connections",
     "multiprocessing.queues": "rlscope.auto.messages:watch_queues",
     "multiprocessing.process": "rlscope.auto.messages:watch_processes",

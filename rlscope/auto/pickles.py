@@ -1,4 +1,5 @@
-"""pickle: a program's own checkpoints, such as of a table or of a replay buffer."""
+"""pickle: a program's own checkpoints, such as of a table or of a replay buffer. Processes that
+multiprocessing spawns read what they begin with by `pickle.load`, so that is none."""
 
 from typing import Any
 
@@ -8,6 +9,5 @@ from rlscope.auto.calls import watch_global
 
 def watch(module: Any) -> None:
     """pickle."""
-    for event, name in (("saving", "dump"), ("loading", "load")):
-        watch_global(event, getattr(module, name), module)
-        rules.watches(event, f"pickle.{name}")
+    watch_global("saving", module.dump, module)
+    rules.watches("saving", "pickle.dump")
