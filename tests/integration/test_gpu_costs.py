@@ -18,9 +18,9 @@ from support.cuda.cost_kit import (
     ACTIVITY_NS,
     ATTACHED,
     ATTACHED_NS,
-    BRIEF,
     CALLBACK_NS,
     COSTS,
+    SHORTER,
     answer_of,
     is_cost,
     quick_kit,
@@ -42,36 +42,26 @@ CHEAP_NS = 400
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built()
-    return quick_kit(tmp_path_factory.mktemp("kit"), BRIEF)
+    return quick_kit(tmp_path_factory.mktemp("kit"))
 
 
 Figures = dict[str, Any]
 
 
-def figures_of(kit: Path, folders: pytest.TempPathFactory) -> Callable[[str], Figures]:
+@pytest.fixture(scope="module")
+def figures(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Figures]:
     """The figures of a step, which runs once for all tests that ask for it."""
 
     @cache
     def of_step(step: str) -> Figures:
         limit = LONGER.get(step, 14)
-        answer = answer_of(folders.mktemp(step), kit, step, limit, **COSTS, **ATTACHED)
+        folder = tmp_path_factory.mktemp(step)
+        answer = answer_of(folder, kit, step, limit, **COSTS, **ATTACHED)
         assert (answer["status"], answer["reason"]) == ("PASS", ""), answer
         found: Figures = answer["figures"]
         return found
 
     return of_step
-
-
-@pytest.fixture(scope="module")
-def figures(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Figures]:
-    """What a few rounds of a step count."""
-    return figures_of(kit, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Figures]:
-    """What rounds enough of a step measure."""
-    return figures_of(quick_kit(tmp_path_factory.mktemp("longer")), tmp_path_factory)
 
 
 def cpu(found: Figures, mode: str, unit: str) -> dict[str, float]:
@@ -93,8 +83,8 @@ def test_each_part_of_recording_is_counted(figures: Callable[[str], Figures]) ->
 
 
 @pytest.mark.slow
-def test_each_part_of_recording_costs_what_is_planted(measured: Callable[[str], Figures]) -> None:
-    found = measured("cost-launches")
+def test_each_part_of_recording_costs_what_is_planted(figures: Callable[[str], Figures]) -> None:
+    found = figures("cost-launches")
     assert is_cost(cpu(found, "calls", "ns_per_call"), 2 * CALLBACK_NS, 2)
     assert is_cost(cpu(found, "work", "ns_per_record"), ACTIVITY_NS, 1)
     assert is_cost(cpu(found, "all", "ns_per_call"), 2 * CALLBACK_NS + ACTIVITY_NS, 3)
@@ -118,9 +108,9 @@ def test_each_way_to_turn_it_off_leaves_exact_counts(figures: Callable[[str], Fi
 
 @pytest.mark.slow
 def test_what_each_way_to_turn_it_off_leaves_is_what_is_planted(
-    measured: Callable[[str], Figures],
+    figures: Callable[[str], Figures],
 ) -> None:
-    steps = measured("cost-off-launches")
+    steps = figures("cost-off-launches")
     assert steps["exact"]["after"].keys() >= {"before", "unsubscribed", "finalized"}
     found = steps["steps"]
     off = {step: found[step]["against_before"]["cpu"]["ns_per_launch"] for step in found}
@@ -150,8 +140,8 @@ def test_what_stays_is_told_beside_a_process_without_cupti(
 
 
 @pytest.mark.slow
-def test_only_finalizing_frees_what_stays(measured: Callable[[str], Figures]) -> None:
-    found = measured("cost-twins-launches")["against_never"]
+def test_only_finalizing_frees_what_stays(figures: Callable[[str], Figures]) -> None:
+    found = figures("cost-twins-launches")["against_never"]
     left = {mode: each["cpu"]["median"] for mode, each in found.items()}
     assert left["on"] > left["unsubscribed"] > 2 * abs(left["finalized"])
 
@@ -182,9 +172,9 @@ def test_callbacks_are_counted(figures: Callable[[str], Figures]) -> None:
 
 @pytest.mark.slow
 def test_callbacks_are_measured_by_which_functions_have_them(
-    measured: Callable[[str], Figures],
+    figures: Callable[[str], Figures],
 ) -> None:
-    found = measured("cost-calls-launches")
+    found = figures("cost-calls-launches")
     for mode, calls in {"driver-launch": LAUNCHES, "chosen": CALLS, "all": CALLS}.items():
         planted = 2 * CALLBACK_NS * calls / LAUNCHES
         assert is_cost(cpu(found, mode, "ns_per_launch"), planted, 2 * calls / LAUNCHES), mode
@@ -192,16 +182,15 @@ def test_callbacks_are_measured_by_which_functions_have_them(
     assert abs(cpu(found, "runtime-launch", "ns_per_launch")["median"]) < CHEAP_NS
 
 
-def test_smaller_buffers_are_more_buffers(measured: Callable[[str], Figures]) -> None:
-    """A few rounds fill none."""
-    found = measured("cost-records-launches")
+def test_smaller_buffers_are_more_buffers(figures: Callable[[str], Figures]) -> None:
+    found = figures("cost-records-launches")
     buffers = {mode: found["counts_per_iteration"][mode]["buffers"][1] for mode in found["added"]}
     assert buffers["buffers-64K"] > buffers["kinds"]
 
 
 @pytest.mark.slow
-def test_records_are_measured_by_kinds_and_buffers(measured: Callable[[str], Figures]) -> None:
-    found = measured("cost-records-launches")
+def test_records_are_measured_by_kinds_and_buffers(figures: Callable[[str], Figures]) -> None:
+    found = figures("cost-records-launches")
     assert is_cost(cpu(found, "kernels", "ns_per_launch"), ACTIVITY_NS, 1)
     planted, spins = ACTIVITY_NS * CALLS / LAUNCHES, CALLS / LAUNCHES
     for mode in ("kinds", "buffers-64K", "buffers-8M", "buffers-new", "own-flush"):
@@ -217,9 +206,9 @@ def test_calls_are_counted_without_cupti_by_functions_in_front(
 
 @pytest.mark.slow
 def test_calls_are_timed_without_cupti_by_functions_in_front(
-    measured: Callable[[str], Figures],
+    figures: Callable[[str], Figures],
 ) -> None:
-    found = measured("cost-interposed-launches")
+    found = figures("cost-interposed-launches")
     assert cpu(found, "calls", "ns_per_call")["median"] < CALLBACK_NS
 
 
@@ -247,7 +236,7 @@ def test_a_program_that_does_not_end_well_leaves_what_it_measured(
 ) -> None:
     line = "        self._last = mode\n"
     planted = f"{line}        if mode not in (BEFORE, OFF):\n            {ending}\n"
-    changes = {**BRIEF, "programs/blocks.py": [*BRIEF["programs/blocks.py"], (line, planted)]}
+    changes = {**SHORTER, "programs/blocks.py": [*SHORTER["programs/blocks.py"], (line, planted)]}
     answer = answer_of(tmp_path, quick_kit(tmp_path / "kit", changes), step, 10)
     assert answer["status"] == "FAIL" and answer["reason"]
     found = answer["figures"]

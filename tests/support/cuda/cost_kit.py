@@ -43,20 +43,6 @@ SHORTER: Changes = {
 }
 
 
-BRIEF: Changes = {
-    **SHORTER,
-    "turn_steps.py": [
-        ("\nSECONDS = {False: 22.0", "\nSECONDS = {False: 3.0"),
-        ("SHARE_SECONDS = {False: 8.0", "SHARE_SECONDS = {False: 2.0"),
-    ],
-    "cupti_steps.py": [
-        ("\nSECONDS = {False: 16.0", "\nSECONDS = {False: 3.0"),
-        ("TWIN_SECONDS = {False: 32.0", "TWIN_SECONDS = {False: 3.0"),
-    ],
-}
-"""Long enough to count what a round has, and too brief to measure what it takes."""
-
-
 def quick_kit(folder: Path, changes: Changes = SHORTER) -> Path:
     """The acceptance script of a copy in `folder`, with changes of its files' text."""
     copy_steps(folder)
