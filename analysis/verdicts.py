@@ -46,6 +46,8 @@ _SHORT_LOOP = 0.99
 _ENOUGH_OUTSIDE = 0.9
 # Iterations of which a mean says something.
 _ENOUGH_ITERATIONS = 20
+# An iteration that is so many times as long as nearly all others flattens their chart.
+_SPIKE = 4
 _NAMED_OUTSIDE = 0.05
 # Shares of start-up, of warm-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
@@ -296,6 +298,11 @@ def is_interrupted(ending: Row) -> bool:
 def are_iterations_enough(iterations: int) -> bool:
     """Whether a loop ran for long enough to say that nothing in it is worth mending."""
     return iterations >= _ENOUGH_ITERATIONS
+
+
+def are_others_flat(longest_ns: int, usual_ns: int) -> bool:
+    """Whether a chart up to the longest iteration shows nothing of the usual ones (p95)."""
+    return longest_ns > _SPIKE * usual_ns > 0
 
 
 # ---- around it ----------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def test_counts_are_those_of_the_truth(counted: tuple[Path, Outcome]) -> None:
     assert found["figures"]["sets"] == kinds["memset"]
 
 
-SHORTER = {"window_steps.py": [('\nSECONDS = {False: "6"', '\nSECONDS = {False: "1.5"')]}
+SHORTER = {"window_steps.py": [('\nSECONDS = {False: "6"', '\nSECONDS = {False: "3"')]}
 
 
 def test_windows_have_the_kernels_of_whole_recordings(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, iterations, processes
+from rlscope.analysis import coverage, iterations, processes, verdicts
 from rlscope.report import limits, palette, sentences, units, views
 from rlscope.report.figures.lines import Line, Row, lines
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
@@ -13,9 +13,6 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-
-# If the longest iteration is so many times as long as nearly all others, the axis ends before it.
-_SPIKE = 4
 
 _EMPTY = (
     "no complete iteration was recorded. Call rls.iteration() at the start of each pass of the "
@@ -72,7 +69,8 @@ def _figure(rows: views.Rows, summary: dict[str, Any]) -> Figure:
 
 def _top(summary: dict[str, Any]) -> int | None:
     """Where the axis ends; None: at the longest iteration."""
-    return 2 * summary["p95_ns"] if summary["max_ns"] > _SPIKE * summary["p95_ns"] > 0 else None
+    flat = verdicts.are_others_flat(summary["max_ns"], summary["p95_ns"])
+    return 2 * summary["p95_ns"] if flat else None
 
 
 def _cut(summary: dict[str, Any]) -> str:
