@@ -231,6 +231,14 @@ print(time.monotonic_ns() - began)
 """
 
 
+def test_a_watched_function_of_pickle_can_be_pickled(directory: str) -> None:
+    """By name, as in what a program sends to its workers."""
+    begin = "import rlscope.auto\nrlscope.auto.begin()\nimport pickle\n"
+    check = "assert pickle.loads(pickle.dumps(pickle.dump)) is pickle.dump\n"
+    watched = "pickle.dump(1, open('/dev/null', 'wb'))\n"
+    assert names(record(directory, begin + check + watched)) == ["saving"]
+
+
 def test_loading_a_model_lasts_until_the_model_is_there(directory: str) -> None:
     """With the networks that it makes; and a load that calls another one is one operation."""
     need("stable_baselines3")
