@@ -199,14 +199,14 @@ bool StackReader::FindFrame(uint64_t address, uint8_t* frame) {
 
 // Of a generator, or in another piece of the stack.
 bool StackReader::FindFarFrame(uint64_t address, uint8_t* frame) {
-  for (uint32_t i = 0; i < far_count_; i++) {
-    if (far_[i] != address) continue;
-    if (i >= far_copied_) break;
-    memcpy(frame, far_bytes_[i], FrameBytes(layout_));
+  uint32_t place = 0;
+  while (place < far_count_ && far_[place] != address) place++;
+  if (place < far_copied_) {
+    memcpy(frame, far_bytes_[place], FrameBytes(layout_));
     return true;
   }
   if (!memory_.Read(address, frame, FrameBytes(layout_))) return false;
-  if (far_count_ < kMostFar) far_[far_count_++] = address;
+  if (place == far_count_ && far_count_ < kMostFar) far_[far_count_++] = address;
   return true;
 }
 

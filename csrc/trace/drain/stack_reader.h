@@ -93,9 +93,9 @@ class StackReader {
   // in the next one.
   uint64_t far_[kMostFar];
   uint8_t far_bytes_[kMostFar][kFrameBytes];
-  uint32_t far_count_ = 0, far_copied_ = 0;
-  Frame frames_[kMostFrames];     // the innermost first
-  uint64_t others_[kMostFrames];  // addresses of the frames of another stack
+  uint32_t far_count_ = 0, far_copied_ = 0;  // the first of them are copied
+  Frame frames_[kMostFrames];                // the innermost first
+  uint64_t others_[kMostFrames];             // addresses of the frames of another stack
   uint32_t frame_count_ = 0;
   int64_t copied_ns_ = 0;
   uint8_t code_bytes_[RemoteMemory::kMostPieces][kCodeBytes];
