@@ -1,21 +1,17 @@
-"""A model of scikit-learn is asked for one row after the other, where one call could take all."""
+"""A model, as of scikit-learn, is asked for one row after the other: one call could take all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import finding_verdicts, statement, training_lines
+from rlscope.analysis import batchable_lines, statement, training_lines
 from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.independent_passes import could_be_one_call
-from rlscope.analysis.own_loops import own_loop
-from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
-    from rlscope.analysis.training_lines import Row
     from rlscope.relations.trace import Trace
 
 _MODELS = (
@@ -28,7 +24,7 @@ _STATEMENT = "findings/calling_line"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     operations = sorted({row["operation"] for row in states(trace, loop).to_dicts()})
     asked = {"process_id": loop.process_id, "operations": operations, "functions": [*_MODELS]}
-    row = _looping_line(trace, loop, rows_of_calls(trace, _STATEMENT, **asked))
+    row = batchable_lines.nearest(trace, loop, rows_of_calls(trace, _STATEMENT, **asked))
     if row is None:
         return
     time = training_lines.time_of([row])
@@ -36,7 +32,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     yield Finding(
         title="a model is asked for one row after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-        evidence="The line leads to a model of scikit-learn, in a loop of which no pass needs what "
+        evidence="The line leads to a model, in a loop of which no pass needs what "
         "an earlier one made. Each call checks its input, and goes through all parts of the model.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Put the rows of all passes into one array, and ask the model once.",
@@ -46,19 +42,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         file=row["file"],
         line=row["line"],
     )
-
-
-def _looping_line(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Row | None:
-    """The line nearest to the model that leads to most of its calls, and stands in a loop of its
-    operation whose passes could be one call."""
-    longest_ns = max((row["total_ns"] for row in rows), default=0)
-    most = (row for row in rows if finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns))
-    for row in sorted(most, key=lambda row: row["distance"]):
-        at = {"file": row["file"], "line": row["line"], "operation": row["operation"]}
-        if own_loop(trace, loop, **at) is not None:
-            could_be = could_be_one_call(source_of(trace, row["file"]), row["line"])
-            return row if could_be else None
-    return None
 
 
 RULE = Rule(_find)

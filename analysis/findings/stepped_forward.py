@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, finding_verdicts, training_lines
+from rlscope.analysis import batchable_lines, brief_calls, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.independent_passes import could_be_one_call, gives_one, needs_earlier
-from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, source_of
 from rlscope.analysis.training_lines import Row
@@ -65,21 +64,12 @@ def _around(trace: Trace, loop: Loop, forwards: Sequence[Row]) -> tuple[Row, Pri
     direct = training_lines.direct(forwards)
     if not any(_is_rolled_out(source_of(trace, row["file"]), row["line"]) for row in direct):
         return None  # what the line calls may keep a state
-    others = [row for row in forwards if row not in direct]
-    for row in sorted(others, key=lambda row: row["distance"]):
-        same = [each for each in forwards if each["operation"] == row["operation"]]
-        longest_ns = max(each["total_ns"] for each in same)
-        at = {"file": row["file"], "line": row["line"], "operation": row["operation"]}
-        if (
-            finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns)
-            and could_be_one_call(source_of(trace, row["file"]), row["line"])
-            and own_loop(trace, loop, **at) is not None
-            and brief_calls.are_brief_in(trace, loop, row["operation"])
-        ):
-            time = training_lines.time_of([row])
-            time = time.times(training_lines.whole_ns(trace, loop, row) / row["total_ns"])
-            return row, time.within(loop.loop_ns)
-    return None
+    row = batchable_lines.nearest(trace, loop, [row for row in forwards if row not in direct])
+    if row is None or not brief_calls.are_brief_in(trace, loop, row["operation"]):
+        return None
+    time = training_lines.time_of([row])
+    time = time.times(training_lines.whole_ns(trace, loop, row) / row["total_ns"])
+    return row, time.within(loop.loop_ns)
 
 
 def _is_rolled_out(source: Source, line: int) -> bool:
