@@ -23,7 +23,7 @@ def _calls_like(source: Source, line: int, prefix: str) -> bool:
 
 RULE = of_calls(
     (r".*/pandas/core/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
-    title="tables of pandas or Polars slow down the code around, and take themselves",
+    title="tables of pandas or Polars slow the code around down, and take",
     what="functions of pandas and Polars",
     fix="Turn the columns into NumPy arrays once, before the loop (frame.to_numpy()), and index "
     "these. Or keep new rows in a list, and make one table at the end.",

@@ -31,6 +31,7 @@ def sending(awaited: bool, inside: tuple[str, str] = SENDS):
 def test_lines_that_send_tensors_count_with_their_waits_and_their_readers(awaited, factor):
     (finding,) = found_by("sent_weights", sending(awaited))
     assert (finding.file, finding.line) == (FILE, 1)
+    assert "takes 20.0 % of the loop" in finding.title
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(factor * 2 * SECOND)
 
