@@ -29,6 +29,10 @@ _WRITES = frozenset(
     "as_tensor asarray at copyto fill_diagonal from_numpy place put put_along_axis putmask"
     " shuffle".split()
 )
+# What reads files, or memory that nobody has set.
+_FROM_OUTSIDE = frozenset(
+    "empty empty_like fromfile fromregex genfromtxt load loadtxt memmap".split()
+)
 # Methods of a container that give what is in it.
 _PARTS = frozenset("get items keys values".split())
 
@@ -54,10 +58,11 @@ def _is_constant(tree: ast.AST, function: ast.AST, value: ast.AST, asked: frozen
 
 
 def _computes(call: ast.Call) -> bool:
-    """Whether it is a function of numbers: of NumPy but for draws, or of Python."""
+    """Whether it is a function of numbers: of NumPy but for draws and files, or of Python."""
     text = ast.unparse(call.func)
     if text.partition(".")[0] in _MODULES:
-        return ".random" not in text and _only_reads(call)
+        made = ".random" not in text and name_of(call.func) not in _FROM_OUTSIDE
+        return made and _only_reads(call)
     return text in _READS and text != "print"
 
 

@@ -94,6 +94,7 @@ class Agent:
         ("c = 2 * np.cos(N); c[0] = x", None),
         ("c = 2 * np.cos(N); return c", None),
         ("c = np.random.rand(N)", None),
+        ("c = 2 * np.load('rows.npy')", None),
         ("c = load(N)", None),
         ("rules = json.loads(TEXT); x = rules[0]['a'] + x", "json.loads"),
         ("x = [each['a'] for each in json.loads(TEXT)]", "json.loads"),
