@@ -1,4 +1,4 @@
-"""Advice on a disk, threads of operators, compilation, garbage, and messages of processes."""
+"""Advice on a disk, threads of operators, compilation, garbage, and environments as programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
-from support.files.relation_rows import SECOND, process, share
+from support.files.relation_rows import SECOND, process
 
 from rlscope.analysis.findings import (
     compilation,
@@ -16,7 +16,6 @@ from rlscope.analysis.findings import (
     many_threads,
     outside_environment,
     recompilation,
-    serialization,
 )
 
 # ---- disk ----------------------------------------------------------------------------------------
@@ -358,176 +357,6 @@ def test_collections_that_the_program_asks_for_are_named_where_it_does():
 
 def test_a_loop_that_collects_nothing_gets_no_advice():
     assert found(garbage_collection.RULE, collecting(reason="python")) == []
-
-
-# ---- messages ------------------------------------------------------------------------------------
-
-
-def messages(
-    *others: Time,
-    pickled_ns: int = SECOND,
-    wait_ns: int = 4 * SECOND,
-    work_ns: int = SECOND,
-    work: str = "simulation",
-    slept_ns: int = 0,
-    receives_ns: int = 0,
-    reason: str = "process",
-    text: str = "",
-    read_ns: tuple[int, ...] = (),
-    role: str = "worker",
-):
-    """A worker pickles 1,000 messages, for which the loop waits. `read_ns`: how long the loop
-    unpickles each, and the worker each that it gets."""
-    pickling = {"layer": "python", "operation": "(none)", "calls": 1000, "self_ns": pickled_ns}
-    reading = {**pickling, "function": "pickle:loads"}
-    wait = {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.read"}
-    state = {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
-    return loop_rows(
-        Time("(none)", "wait", wait_ns - receives_ns, 4),
-        Time("(none)", "wait", receives_ns, 3),
-        *others,
-        text=text,
-        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS, role=role)],
-        idle=[{**state, "reason": reason, "duration_ns": wait_ns}],
-        more_breakdown=[share(1, work, "python", work_ns, stage="whole")],
-        wait=[
-            {"process_id": 1, "kind": "sleep", "self_ns": slept_ns},
-            {
-                **wait,
-                "operation": "(none)",
-                "peer_process_id": 1,
-                "count": 1000,
-                "duration_ns": wait_ns,
-                "self_ns": wait_ns,
-            },
-        ],
-        native_call=[
-            {**pickling, "process_id": 1, "function": "pickle:Pickler.dump"}
-            | {"duration_ns": pickled_ns},
-            {**pickling, "process_id": 1, "function": "gc:generation 2"}
-            | {"duration_ns": 9 * SECOND},
-            *(
-                {**reading, "process_id": place, "duration_ns": 1000 * each}
-                for place, each in enumerate(read_ns)
-            ),
-        ],
-        operation=[
-            {"operation_id": 0, "path": "update", "source": "automatic"},
-            {"operation_id": 1, "path": "simulation", "source": "automatic"},
-        ],
-    )
-
-
-def test_large_messages_are_worth_what_the_loop_waits_beside_the_steps():
-    (finding,) = found(serialization.RULE, messages())
-    assert (finding.file, finding.line) == (FILE, 4)
-    assert "shared_memory" in finding.fix
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
-
-
-def test_workers_of_a_loader_share_their_memory_already():
-    (finding,) = found(serialization.RULE, messages(role="data loader worker"))
-    assert "num_workers=0" in finding.fix
-
-
-def test_the_line_is_the_one_that_takes_messages():
-    """The one that sends waits longer."""
-    text = "\n\npipe.recv()\npipe.send(1)\n"
-    (finding,) = found(serialization.RULE, messages(receives_ns=SECOND, text=text))
-    assert finding.line == 3
-
-
-def test_reading_a_message_takes_longer_than_pickling_it():
-    text = "\n\npipe.recv()\npipe.send(1)\n"
-    reading = Time("(none)", "python", SECOND, 3)
-    sending = Time("(none)", "python", SECOND, 4)
-    trace = messages(reading, sending, receives_ns=SECOND, text=text)
-    (finding,) = found(serialization.RULE, trace)
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(5 * SECOND - SECOND - 1000 * 100_000)
-
-
-@pytest.mark.parametrize(("operation", "waits_ns"), [("saving", SECOND), ("(none)", 1000)])
-def test_what_a_program_pickles_for_its_files_is_no_message(operation: str, waits_ns: int):
-    """Whoever has its output reads a pipe, too."""
-    trace = loop_rows(
-        Time(operation, "python", 4 * SECOND, 3),
-        Time("(none)", "wait", waits_ns, 4),
-        wait=[
-            {"process_id": 0, "thread_id": 0, "kind": "pipe", "function": "posix.write"}
-            | {"operation": "(none)", "count": 9, "self_ns": waits_ns}
-        ],
-        idle=[
-            {"process_id": 0, "stage": "loop", "operation": "(none)", "layer": "wait"}
-            | {"reason": "process", "duration_ns": waits_ns}
-        ],
-        native_call=[
-            {"process_id": 0, "layer": "python", "operation": operation}
-            | {"function": "pickle:dump", "calls": 99, "duration_ns": 4 * SECOND}
-        ],
-    )
-    assert found(serialization.RULE, trace) == []
-
-
-def test_large_tasks_of_a_pool_are_worth_the_waits_for_its_threads():
-    """The pool's threads pickle the tasks, and take the results."""
-    pipe = {"thread_id": 1, "kind": "pipe", "function": "posix.write", "operation": "(none)"}
-    pickled = {"layer": "python", "function": "pickle:Pickler.dump", "calls": 100}
-    trace = loop_rows(
-        Time("simulation", "wait", 4 * SECOND, 3),
-        process=[process(0, 0, LOOP_NS, host_id=0, role="main"), process(1, 0, LOOP_NS)],
-        idle=[
-            {"process_id": 0, "stage": "loop", "operation": "simulation", "layer": "wait"}
-            | {"reason": "thread", "duration_ns": 4 * SECOND}
-        ],
-        wait=[{**pipe, "process_id": 0, "peer_process_id": 1, "count": 9, "self_ns": SECOND}],
-        more_breakdown=[share(1, "simulation", "python", SECOND, stage="whole")],
-        native_call=[
-            {**pickled, "process_id": 0, "operation": "simulation", "duration_ns": 3 * SECOND},
-            {**pickled, "process_id": 1, "operation": "(none)", "duration_ns": SECOND // 10},
-        ],
-    )
-    (finding,) = found(serialization.RULE, trace)
-    assert "initializer" in finding.fix
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx((3 + 4 - 1) * SECOND - 100 * 100_000)
-
-
-def test_small_messages_are_not():
-    assert found(serialization.RULE, messages(pickled_ns=SECOND // 10)) == []
-
-
-@pytest.mark.parametrize(
-    ("read_ns", "are_brief"),
-    [
-        ((20_000, 20_000), True),
-        ((20_000, 13_000), False),  # longer than a command
-        ((100_000, 100_000), False),  # commands are large, too
-        ((20_000,), False),  # nobody asks
-    ],
-)
-def test_messages_that_take_as_long_as_commands_are_not_worth_shared_memory(read_ns, are_brief):
-    assert (found(serialization.RULE, messages(read_ns=read_ns)) == []) == are_brief
-
-
-@pytest.mark.parametrize(
-    "sender",
-    [
-        {"work_ns": 4 * SECOND},
-        {"work_ns": SECOND, "slept_ns": 3 * SECOND},  # a device that takes its time
-        {"work_ns": 5 * SECOND, "work": "(none)"},  # a loader: its pickling is no work
-        {"reason": "thread"},  # a thread beside the loop takes the messages
-    ],
-)
-def test_a_loop_that_waits_for_the_work_itself_wins_nothing(sender):
-    assert found(serialization.RULE, messages(**sender)) == []
-
-
-def test_the_pickling_of_a_loader_is_none_of_its_work():
-    (finding,) = found(serialization.RULE, messages(work_ns=2 * SECOND, work="(none)"))
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
 
 
 # ---- programs ------------------------------------------------------------------------------------
