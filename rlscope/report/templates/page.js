@@ -26,6 +26,13 @@
     return result;
   }
 
+  // A strip is as strong as its share: on a dark page a dark blue could not be seen.
+  function inked(traces) {
+    const accent = colour("--accent");
+    const colorscale = [[0, `${accent}00`], [1, `${accent}ff`]];
+    return traces.map((each) => (each.type === "heatmap" ? { ...each, colorscale } : each));
+  }
+
   // Below this width names stand above their bars and strips: beside them they would take half of it.
   const narrow = matchMedia("(max-width: 640px)");
   const nameHeight = 20;
@@ -185,7 +192,7 @@
       return;
     }
     const chosen = fitted(named(chosenView(figure)), chart.clientWidth);
-    await Plotly.react(chart, chosen.data, themed(chosen.layout), config);
+    await Plotly.react(chart, inked(chosen.data), themed(chosen.layout), config);
   }
 
   // Choosing a process in one chart chooses it in all that know it.
