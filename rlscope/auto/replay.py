@@ -37,6 +37,8 @@ def watch(owner: type) -> None:
                 watch_method("replay", each, name)
             for name in _SAMPLES:
                 watch_method("sampling", each, name)
+            if _takes_priorities(each):
+                watch_method("replay", each, "update")
     derives = any(_is_named(above) and _is_buffer(above) for above in owner.__mro__[1:])
     if not derives and not owner.__name__.startswith("_"):
         rules.watches("replay", f"{_library(owner)}.{owner.__qualname__}")
@@ -49,6 +51,12 @@ def _is_named(owner: type) -> bool:
 def _is_buffer(owner: type) -> bool:
     names: set[Any] = {name for each in owner.__mro__ for name in vars(each)}
     return not (names.isdisjoint(_STORES) or names.isdisjoint(_SAMPLES))
+
+
+def _takes_priorities(owner: type) -> bool:
+    """Whether `update` is given entries and something of each. Else it may be anything."""
+    code = getattr(vars(owner).get("update"), "__code__", None)
+    return code is not None and code.co_argcount > 2
 
 
 def _library(owner: type) -> str:

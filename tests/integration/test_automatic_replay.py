@@ -59,6 +59,25 @@ forward(); memory.push(5, 6); env.step(0)
     ]
 
 
+def test_an_update_of_entries_is_one_of_their_priorities(directory: str) -> None:
+    methods = """
+    def update(self, entries, priorities):
+        pass
+
+class OwnBuffer(ReplayMemory):
+    def update(self, batch):
+        pass
+"""
+    loop = """
+env.reset()
+ReplayMemory().update([1], [0.5])
+env.step(0)
+OwnBuffer().update([1])
+"""
+    found = names(record(directory, ENVIRONMENT + BUFFER + methods + loop))
+    assert [name for name in found if name != "import"] == ["simulation", "replay", "simulation"]
+
+
 DRAWS = """
 import random, threading
 random.seed(3)
