@@ -53,6 +53,11 @@ _STEPPED = (
     "Keep each field in one array, and index it with the rows of the batch; keep priorities in a "
     "tree of sums.",
 )
+_DESCENDED = (
+    "Python goes through a tree of sums for one transition after the other",
+    "Go down the tree for all numbers of a batch at once, with arrays of NumPy. Change priorities "
+    "so, too: level by level.",
+)
 _IN_DEQUE = (
     "Python goes through transitions one by one, and finds each from an end of a deque",
     "Keep transitions in a list: a deque looks for each from an end. Better, keep each field in "
@@ -87,6 +92,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     is_descent = verdicts.is_most(called_ns, stepped_ns)
     price = time.less((_DESCENT if is_descent else _INDEXING).times(entries))
     what, fix = _IN_DEQUE if any(_looks_in_deque(trace, row) for row in rows) else _STEPPED
+    if is_descent and _halves(trace, first):
+        what, fix = _DESCENDED
     shuffling = [row for row in rows if _permutes(trace, row)]
     if verdicts.is_most(_all_ns(shuffling), stepped_ns):
         price = estimate_of(shuffling).less(_DRAWING.times(entries))
@@ -127,6 +134,21 @@ def _looks_in_deque(trace: Trace, row: Mapping[str, Any]) -> bool:
             elif isinstance(node, ast.Call) and name_of(node.func) in _TAKE:
                 asked += node.args[:1]
     return any(ast.unparse(each) in deques for each in asked)
+
+
+def _halves(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether the function around a line finds nodes below or above: 2 * i + 1, (i - 1) // 2."""
+    function = source_of(trace, row["file"]).function_node(row["line"])
+    return any(
+        (isinstance(node.op, (ast.FloorDiv, ast.Mult)) and _is(2, node.left, node.right))
+        or (isinstance(node.op, (ast.LShift, ast.RShift)) and _is(1, node.right))
+        for node in (ast.walk(function) if function else ())
+        if isinstance(node, ast.BinOp)
+    )
+
+
+def _is(number: int, *operands: ast.expr) -> bool:
+    return any(isinstance(each, ast.Constant) and each.value == number for each in operands)
 
 
 def _weighs(trace: Trace, row: Mapping[str, Any]) -> bool:

@@ -57,10 +57,13 @@ def test_the_loop_that_asks_for_batches_is_not_what_draws_them():
     assert found(python_replay.RULE, trace) == []
 
 
-def test_a_tree_that_python_goes_down_for_each_transition_is_named():
+@pytest.mark.parametrize(
+    ("down", "is_tree"), [("2 * node + 1", True), ("node >> 1", True), ("node - 1", False)]
+)
+def test_a_tree_that_python_goes_down_for_each_transition_is_named(down: str, is_tree: bool):
     """Going down for all of the batch at once costs an entry more than indexing does."""
     text = (
-        "def get(self, value):\n    return self.get(value - 1)\ndef sample(self):\n"
+        f"def get(self, node):\n    return self.get({down})\ndef sample(self):\n"
         "    for each in range(8):\n        found.append(self.get(each))\n"
     )
     state = {"process_id": 0, "stage": "loop", "operation": "replay", "layer": "python"}
@@ -75,6 +78,7 @@ def test_a_tree_that_python_goes_down_for_each_transition_is_named():
     )
     (finding,) = found(python_replay.RULE, trace)
     assert (finding.line, finding.operation) == (2, "replay")
+    assert ("level by level" in finding.fix) == is_tree
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 150_000)
 
