@@ -132,7 +132,8 @@ def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) ->
     where = f" ({place})" if place else ""
     own, others = _names(trace, loop)
     title = units.visible(first["title"])
-    if others and not any(name in title for name in (own, *others)):
+    looping = critical_loop.looping_processes(trace, loop)["name"]
+    if others and not any(units.visible(name) in title for name in looping if name):
         title = f"in {own}, {title}"
     return f"{_capital(title)}{where}. Mending it is worth {_price(first)}."
 
@@ -280,7 +281,9 @@ def _unmeasured(experiments: Iterable[Measured]) -> Iterator[str]:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """As a sentence begins, but for the name of a file: "train.py waits"."""
+    first = text.partition(" ")[0]
+    return text if "." in first.rstrip(".") else text[:1].upper() + text[1:]
 
 
 def texts(found: Iterable[Shown]) -> list[str]:

@@ -53,22 +53,34 @@ def unmended(trace: Trace, asked: Advice, findings: Sequence[Row]) -> str:
             return ""
         if finding_verdicts.is_line_unmended(row["own_low_ns"], row["loop_ns"]):
             operation = lines.operation_of_hottest_line(trace)
-            said = _unknown_cause(trace, asked.loop, row, operation, row["loop_ns"])
+            whole = _whole(trace, asked.loop)
+            said = _unknown_cause(trace, asked.loop, row, operation, row["loop_ns"], whole)
             return said + (_of_workers(trace, asked.inside, found) if asked.inside else "")
     return ""
 
 
+def _whole(trace: Trace, loop: Loop | None) -> str:
+    """What shares of all loops are of, where that is more than one loop; "" it is not."""
+    looping = critical_loop.looping_processes(trace, loop) if loop else ()
+    return f"the training loops of {len(looping):,} processes" if len(looping) > 1 else ""
+
+
 def _unknown_cause(
-    trace: Trace, loop: Loop | None, row: Row, operation: str | None, loop_ns: int
+    trace: Trace,
+    loop: Loop | None,
+    row: Row,
+    operation: str | None,
+    loop_ns: int,
+    whole: str = "",
 ) -> str:
     """With the lines that lead there, where several do: a user may see that one is too many."""
     callers = own_loops.parting_callers(trace, loop, row["file"], row["line"]) if loop else []
     names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
     where = place(row, names)
-    subject = f"One line takes {share} ({where})"
+    subject = f"One line takes {share}{whole and f' of {whole}'} ({where})"
     if operation and group_of(operation) == SIMULATION:
-        subject = f"The environment takes {share} of the loop at one line ({where})"
+        subject = f"The environment takes {share} of {whole or 'the loop'} at one line ({where})"
     elif operation and (loop or operation != BETWEEN):
         subject += f", most of it {_in_operation(operation)}"
     said = f" {subject}, and no rule knows how to mend it." if loop else f" {subject}."

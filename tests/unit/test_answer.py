@@ -258,13 +258,23 @@ def test_the_list_says_how_many_it_leaves_out(rules):
     assert found.rest.endswith("`rlscope advise` has 1 more finding.")
 
 
-def looping(*others):
-    """Processes of these names train beside train.py."""
-    names = ["train.py", *others]
+def looping(*others, own="train.py", **relations):
+    """Processes of these names train beside one of the name `own`."""
+    names = [own, *others]
     return trace(
         process=[process(n, 0, 20 * SECOND, name=name) for n, name in enumerate(names)],
         breakdown=[share(n, "update", "python", 10 * SECOND) for n in range(len(names))],
+        **relations,
     )
+
+
+def test_a_share_of_several_loops_says_so(rules):
+    rules(one=[])
+    times = dict.fromkeys(("own_ns", "own_low_ns", "own_high_ns", "total_ns"), 8 * SECOND)
+    line = {"process_id": 1, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
+    rows = [{**line, "operation": "update", "layer": "python", **times}]
+    said = answer.read(looping("actor", source_line=rows)).sentence
+    assert "One line takes 40.0 % of the training loops of 2 processes (ppo.py:7)" in said
 
 
 @pytest.mark.parametrize(
@@ -285,13 +295,19 @@ def test_the_answer_says_which_loops_no_rule_looks_at(rules, others, said):
     ("others", "title", "said"),
     [
         (["actor"], "a step is slow", "In train.py, a step is slow."),
-        (["actor"], "train.py waits for actor", "Train.py waits for actor."),
+        (["actor"], "train.py waits for actor", "train.py waits for actor."),
         (["train.py (2)"], "a step is slow", "A step is slow."),
     ],
 )
 def test_the_sentence_says_in_whose_loop_the_cause_lies(rules, others, title, said):
     rules(one=[finding(seconds(2, 1, 3), title=title)])
     assert answer.read(looping(*others)).sentence.startswith(said)
+
+
+def test_a_sentence_about_a_peer_names_nobody_else(rules):
+    rules(one=[finding(seconds(2, 1, 3), title="actor 1 is slow")])
+    said = answer.read(looping("actor 1", "learner", own="actor 0")).sentence
+    assert said.startswith("Actor 1 is slow.")
 
 
 def test_the_summary_has_three_findings_and_the_rules_that_failed(rules):
