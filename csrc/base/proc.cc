@@ -2,16 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace rlscope::base {
 namespace {
 
 constexpr int kStartTimeField = 22;
+constexpr long kPidfdOpen = 434;  // of all architectures; older headers lack it
 
 // One read of a small file, NUL-terminated. Length, or -1.
 ssize_t ReadSmallFile(const char* path, char* text, size_t size) {
@@ -61,6 +64,13 @@ bool IsAlive(uint32_t pid, uint64_t start_time) {
   ProcStat stat;
   return pid != 0 && ReadProcStat(pid, &stat) && stat.start_time == start_time &&
          stat.state != 'Z' && stat.state != 'X';
+}
+
+int OpenProcess(uint32_t pid) { return static_cast<int>(syscall(kPidfdOpen, pid, 0)); }
+
+bool HasExited(int process) {
+  struct pollfd asked = {process, POLLIN, 0};
+  return process >= 0 && poll(&asked, 1, 0) == 1 && (asked.revents & POLLIN) != 0;
 }
 
 bool ParseSchedulerTimes(const char* text, SchedulerTimes* times) {

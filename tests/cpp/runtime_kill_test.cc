@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "runtime_run.h"
+#include "trace/drain/drained_images.h"
 
 namespace rlscope::test {
 namespace {
@@ -174,6 +175,31 @@ TEST(RuntimeKill, LosesAtMostTheRecordInFlight) {
   }
   EXPECT_GE(tally.recorded, (Runs() + 3) / 4);
   EXPECT_GE(tally.wrapped, (Runs() + 3) / 4);
+}
+
+// What asks the kernel about every process only once a second learns of a kill at once.
+TEST(RuntimeKill, IsSeenAtTheNextPass) {
+  TracedRun run({}, /*drain=*/false);
+  trace::ControlPage* control = nullptr;
+  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
+  control->drainer_pid = static_cast<uint32_t>(getpid());
+  control->heartbeat_ns = INT64_MAX / 2;
+  Counters* counters = MapCounters(run.directory() + "/counters");
+  const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
+  const std::string rings = run.directory() + "/rings";
+  trace::DrainScratch scratch = {};
+  trace::DrainedImages images(run.directory().c_str(), rings.c_str());
+  images.Use(&scratch, nullptr);
+  while (images.count() == 0 || !counters->AnyDone()) images.Discover();
+  images.SampleThreads();
+  EXPECT_EQ(images.CloseGone(/*all=*/false), 0);
+  EXPECT_EQ(images.count(), 1u);
+  kill(pid, SIGKILL);
+  EXPECT_EQ(TracedRun::Wait(pid), -SIGKILL);
+  EXPECT_EQ(images.CloseGone(/*all=*/false), 0);
+  EXPECT_EQ(images.count(), 0u);
+  munmap(counters, sizeof *counters);
+  trace::ReleaseControl(control);
 }
 
 // The drainer itself killed while it writes and moves tails; the process goes on, then dies too.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -31,9 +32,15 @@ struct DrainedImages::Entry {
   bool left = false;    // not ours any more: the sink refused, or
   bool helped = false;  // the process drains itself
   enum : uint8_t { kUnknown, kVisible, kHidden } sight = kUnknown;
+  int process = -1;  // for base::HasExited
   Entry(const char* image, DrainScratch* scratch, ByteBudget* budget) : file(scratch, budget) {
     snprintf(name, sizeof name, "%s", image);
   }
+  ~Entry() {
+    if (process >= 0) close(process);
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
 };
 
 DrainedImages::~DrainedImages() {
@@ -162,6 +169,8 @@ bool DrainedImages::CanSample(Entry* entry, bool* refreshed) {
     const ImageIdentity& identity = entry->file.image().identity();
     const LoggedImage* logged = log_.Find(identity.pid, identity.start_time, identity.began_ns);
     entry->sight = IsVisible(logged) ? Entry::kVisible : Entry::kHidden;
+    const bool watches = entry->sight == Entry::kVisible && count_ <= kMaxOpenFiles;
+    if (watches) entry->process = base::OpenProcess(identity.pid);
   }
   return entry->sight == Entry::kVisible;
 }
@@ -211,14 +220,15 @@ void DrainedImages::Close(uint32_t index) {
 }
 
 // Asking /proc for 64 processes at every pass would cost more than draining them: `all` once a
-// second, those that said they ended at once.
+// second; at once those that said they ended, or of which the kernel says so.
 int DrainedImages::CloseGone(bool all) {
   bool refreshed = false;
   int refused = 0;
   for (uint32_t i = count_; i > 0; i--) {
     Entry* entry = entries_[i - 1];
     const bool mine = !entry->left || entry->helped;
-    if (!mine || (!all && !entry->file.image().closed())) continue;
+    if (!mine) continue;
+    if (!all && !entry->file.image().closed() && !base::HasExited(entry->process)) continue;
     if (!refreshed) log_.Refresh();
     refreshed = true;
     ImageEnd end;
