@@ -102,6 +102,8 @@ _AVOIDABLE = 0.1
 _MOST_INTERVALS = 1_000_000
 # Processes that a loop starts, beside those that it needs once.
 _STARTED_PROCESSES = 16
+# Of the time that starting processes takes, what their beginning adds where nothing is known of it.
+_AWAITED = 0.4
 # How often memory of the GPU is given back in an iteration, if each has its own.
 _GIVEN_BACK = 0.5
 
@@ -368,6 +370,12 @@ def can_calls_be_read(intervals: int) -> bool:
 def is_memory_given_back(calls: int, iterations: int) -> bool:
     """Whether memory is given back again and again, and not only taken at first."""
     return bool(iterations) and calls >= _GIVEN_BACK * iterations
+
+
+def is_start_awaited(low_ns: float, starting_ns: float) -> bool:
+    """Whether what a loop surely waits for processes that begin is more than a part of what
+    starting them takes: the usual price has that part."""
+    return low_ns > _AWAITED * starting_ns
 
 
 def are_started_again(processes: int, iterations: int) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from rlscope.amounts import count, share
-from rlscope.analysis import finding_verdicts, statement
+from rlscope.amounts import count, duration, share
+from rlscope.analysis import finding_verdicts, prices, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import FunctionTime, of_functions
+from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -22,6 +23,14 @@ _STARTS = (
     r".*/concurrent/futures/process\.py:ProcessPoolExecutor\.(__init__|_start_.*|_launch_.*)",
     r".*/subprocess\.py:Popen\.__init__",
 )
+# What waits for the work of processes, of a pool too.
+_WAITS = (
+    r".*/multiprocessing/pool\.py:Pool\.(map|starmap|apply)",
+    r".*/multiprocessing/pool\.py:(Apply|Map)Result\.(get|wait)",
+    r".*/multiprocessing/pool\.py:IMap\w*\.next",
+    r".*/multiprocessing/process\.py:BaseProcess\.join",
+    r".*/concurrent/futures/_base\.py:(Future\.result|Executor\.map.*|wait|as_completed)",
+)
 # What runs a program to its end, and waits for it.
 _RUNS = (r".*/subprocess\.py:(run|call|check_call|check_output|getoutput|getstatusoutput)",)
 _STATEMENT = "findings/process_start"
@@ -32,26 +41,45 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if found is None:
         return
     asked = {"process_id": loop.process_id}
-    ((started,),) = statement.run(trace, _STATEMENT, **asked)
+    (children,) = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    started = children["started"]
     if not finding_verdicts.are_started_again(started, loop.iterations):
         return
     runs = of_functions(trace, loop, _RUNS, waits=True)
     if runs is not None and runs.time.saving_ns >= found.time.saving_ns:
         yield _of_programs(loop, runs, started, statement.shown(_STATEMENT, **asked))
         return
+    both = of_functions(trace, loop, (*_STARTS, *_WAITS), waits=True)
+    waits = both.time.less(found.time) if both else prices.exact(0)
+    price = found.time.part(0.85, 1.4, 2.0)
+    beginning = waits.less(_work(children, loop)).within(waits.saving_ns)
+    if finding_verdicts.is_start_awaited(beginning.low_ns, found.time.saving_ns):
+        price = found.time.part(0.85, 1.0, 1.2).plus(beginning.part(0.6, 0.9, 1.0))
     yield Finding(
-        title=f"starting processes takes {share(found.time.saving_ns, loop.loop_ns)} of the loop",
-        evidence=f"The loop started {count(started)} processes. Each of them also begins and ends, "
-        "which the loop often waits for.",
+        title=f"starting processes takes {share(price.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"The loop started {count(started)} processes, which takes "
+        f"{duration(found.time.saving_ns)}. Each of them also begins and ends. The loop waits "
+        f"{duration(waits.saving_ns)} for them, and they work for "
+        f"{duration(children['worked_ns'])}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Start the processes, or the pool, once before the loop, and give them work by "
         "messages.",
         no_effect="No effect where each process must begin with the state that the loop has then.",
-        price=found.time.part(0.85, 1.4, 2.0),
+        price=price,
         operation=found.operation,
         file=found.file,
         line=found.line,
     )
+
+
+def _work(children: Mapping[str, Any], loop: Loop) -> Price:
+    """How long the loop would wait for the work alone, of as many at a time as it starts for a
+    round. Some may have worked unread, so that they may have worked more."""
+    worked_ns = children["worked_ns"]
+    a_round = round(children["started"] / max(loop.iterations, 1))
+    together = max(min(a_round, children["cores"]), 1)
+    unread = children["started"] / max(children["read"], 1)
+    return Price(worked_ns, 0.7 * worked_ns, 1.3 * unread * worked_ns).times(1 / together)
 
 
 def _of_programs(loop: Loop, runs: FunctionTime, started: int, sql: str) -> Finding:

@@ -68,6 +68,33 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
         assert findings[0].price.saving_ns == pytest.approx(1.4 * 2 * SECOND)
 
 
+@pytest.mark.parametrize(
+    ("inside", "saving_ns"),
+    [
+        (("/lib/python3.11/x.py", "play"), SECOND + 0.9 * 5 * SECOND),  # two at a time work
+        (("<frozen importlib._bootstrap>", "_find_and_load"), SECOND + 0.9 * 6 * SECOND),
+        (("/lib/python3.11/multiprocessing/queues.py", "get"), SECOND + 0.9 * 6 * SECOND),
+    ],
+)
+def test_what_the_loop_waits_for_processes_that_begin_counts(inside, saving_ns):
+    pool, work = "/lib/python3.11/multiprocessing/pool.py", "/lib/python3.11/multiprocessing"
+    run = (f"{work}/process.py", "BaseProcess.run")
+    children = [process(1 + n, 1 + n, LOOP_NS, parent_process_id=0, host_id=0) for n in range(40)]
+    instances = [{"process_id": 0, "operation_id": 0, "start_ns": ns} for ns in (0, LOOP_NS)]
+    trace = loop_rows(
+        Time("simulation", "python", SECOND, 3, ((pool, "Pool.__init__"),)),
+        Time("simulation", "wait", 6 * SECOND, 4, ((pool, "Pool.map"),)),
+        process=[process(0, 0, LOOP_NS, host_id=0), *children],
+        operation_instance=instances,
+        more_times={
+            1 + n: [Time("(none)", "python", SECOND // 20, 3, (run, inside))] for n in range(40)
+        },
+    )
+    (finding,) = found(rule("process_starts"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(saving_ns)
+
+
 def test_programs_that_the_loop_waits_for_are_named_with_these_waits():
     """The wait for the end of a program lies in its run, and not in its start."""
     run = ("/lib/python3.11/subprocess.py", "run")

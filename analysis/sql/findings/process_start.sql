@@ -1,6 +1,30 @@
--- How many processes a process ($process_id) started in its training loop.
-SELECT COUNT(*) AS started FROM process CROSS JOIN (
+-- Processes that a process ($process_id) started in its training loop: how many, and what they worked.
+--   read        how many of them rls-prof read the stacks of, and cores: of the host
+--   worked_ns   time of those without waits, in what they were started for: not in beginning and ending, in
+--               imports, or in asking for work, which a process that is killed may do until its end
+WITH RECURSIVE _loop AS (
   SELECT MIN(start_ns) AS begin_ns, MAX(start_ns) AS last_ns
   FROM operation_instance WHERE process_id = $process_id
-) AS loop
-WHERE parent_process_id = $process_id AND process.start_ns BETWEEN begin_ns AND last_ns
+), _started AS (
+  SELECT process_id, host_id FROM process CROSS JOIN _loop
+  WHERE parent_process_id = $process_id AND process.start_ns BETWEEN begin_ns AND last_ns
+), _stack AS (
+  SELECT process_id, stack_id, parent_id, file, function FROM stack
+  SEMI JOIN _started USING (process_id)
+), _run AS (
+  SELECT process_id, stack_id FROM _stack
+  WHERE function = 'BaseProcess.run' AND file LIKE '%/multiprocessing/process.py'
+  UNION
+  SELECT process_id, _stack.stack_id FROM _run JOIN _stack USING (process_id)
+  WHERE _stack.parent_id = _run.stack_id AND NOT REGEXP_FULL_MATCH(
+    file, '<frozen importlib.*|.*/multiprocessing/(connection|queues|synchronize)\.py')
+), _work AS (
+  SELECT process_id, SUM(self_ns) AS worked_ns FROM stack_time SEMI JOIN _run USING (process_id, stack_id)
+  WHERE layer <> 'wait' GROUP BY process_id
+), _read AS (
+  SELECT DISTINCT process_id FROM stack_time SEMI JOIN _started USING (process_id)
+)
+SELECT COUNT(*) AS started, COUNT(_read.process_id) AS read, COALESCE(MAX(cores), 1) AS cores,
+  COALESCE(CAST(SUM(worked_ns) AS DOUBLE), 0) AS worked_ns
+FROM _started LEFT JOIN _read USING (process_id) LEFT JOIN _work USING (process_id)
+LEFT JOIN host USING (host_id)

@@ -36,9 +36,11 @@ def loop_rows(
     entries: Mapping[str, int] | None = None,
     text: str = "",
     more_breakdown: Sequence[Mapping[str, Any]] = (),
+    more_times: Mapping[int, Sequence[Time]] | None = None,
     **more: Any,
 ) -> Relations:
-    """The rest of the loop is a learning that no rule looks for."""
+    """The rest of the loop is a learning that no rule looks for. `more_times`: of other processes,
+    by their numbers."""
     rest = LOOP_NS - sum(time.duration_ns for time in times)
     everything = [*times, Time("update", "python", rest, line=999)]
     operations = list(dict.fromkeys(time.operation for time in everything))
@@ -65,8 +67,9 @@ def loop_rows(
             for number, line in enumerate(text.splitlines(), 1)
         ],
     }
-    for time in everything:
-        _add_stack(made, time)
+    for process_id, own in {0: everything, **(more_times or {})}.items():
+        for time in own:
+            _add_stack(made, time, process_id)
     return Relations(**{**made, **more})
 
 
@@ -81,7 +84,7 @@ def _breakdown(times: Iterable[Time]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _add_stack(made: dict[str, Any], time: Time) -> None:
+def _add_stack(made: dict[str, Any], time: Time, process_id: int) -> None:
     frames = [
         (FILE, "train", True, time.line),
         *((*each, each[0] == FILE, 2) for each in time.inside),
@@ -91,7 +94,7 @@ def _add_stack(made: dict[str, Any], time: Time) -> None:
         number = len(made["stack"]) + 1
         made["stack"].append(
             {
-                "process_id": 0,
+                "process_id": process_id,
                 "stack_id": number,
                 "parent_id": parent,
                 "function": function,
@@ -102,7 +105,7 @@ def _add_stack(made: dict[str, Any], time: Time) -> None:
         )
         parent = number
     state = {
-        "process_id": 0,
+        "process_id": process_id,
         "stage": "loop",
         "operation": time.operation,
         "layer": time.layer,
