@@ -32,7 +32,8 @@ struct DrainedImages::Entry {
   bool left = false;    // not ours any more: the sink refused, or
   bool helped = false;  // the process drains itself
   enum : uint8_t { kUnknown, kVisible, kHidden } sight = kUnknown;
-  int process = -1;  // for base::HasExited
+  int process = -1;     // for base::HasExited
+  int64_t gone_ns = 0;  // when the kernel said that the process has ended
   Entry(const char* image, DrainScratch* scratch, ByteBudget* budget) : file(scratch, budget) {
     snprintf(name, sizeof name, "%s", image);
   }
@@ -41,6 +42,11 @@ struct DrainedImages::Entry {
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
+
+  bool IsGone() {
+    if (gone_ns == 0 && base::HasExited(process)) gone_ns = base::ReadMonotonicNs();
+    return gone_ns != 0;
+  }
 };
 
 DrainedImages::~DrainedImages() {
@@ -178,22 +184,23 @@ bool DrainedImages::CanSample(Entry* entry, bool* refreshed) {
 void DrainedImages::SampleThreads() {
   bool refreshed = false;
   for (uint32_t i = 0; i < count_; i++) {
-    if (CanSample(entries_[i], &refreshed)) entries_[i]->file.image().SampleThreads();
+    Entry* entry = entries_[i];
+    if (CanSample(entry, &refreshed) && !entry->IsGone()) entry->file.image().SampleThreads();
   }
 }
 
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a
 // process of a pid namespace that cannot be seen from here.
-bool DrainedImages::FindEnd(const ImageIdentity& identity, const LoggedImage* logged,
-                            ImageEnd* end) {
-  const auto& [pid, start_time, began_ns] = identity;
+bool DrainedImages::FindEnd(Entry* entry, const LoggedImage* logged, ImageEnd* end) {
+  const auto& [pid, start_time, began_ns] = entry->file.image().identity();
   const bool visible = IsVisible(logged);
   const int64_t replaced = log_.ReplacedNs(pid, start_time, began_ns);
   const bool said = logged != nullptr && logged->end_ns != 0;
   const bool gone = visible ? replaced != 0 || !base::IsAlive(pid, start_time) : said;
   if (!gone) return false;
   end->exited = said;
-  end->end_ns = said ? logged->end_ns : replaced != 0 ? replaced : base::ReadMonotonicNs();
+  const int64_t seen_ns = entry->gone_ns != 0 ? entry->gone_ns : base::ReadMonotonicNs();
+  end->end_ns = said ? logged->end_ns : replaced != 0 ? replaced : seen_ns;
   end->python_end_ns = said ? logged->python_end_ns : 0;
   return true;
 }
@@ -228,13 +235,13 @@ int DrainedImages::CloseGone(bool all) {
     Entry* entry = entries_[i - 1];
     const bool mine = !entry->left || entry->helped;
     if (!mine) continue;
-    if (!all && !entry->file.image().closed() && !base::HasExited(entry->process)) continue;
+    if (!all && !entry->file.image().closed() && !entry->IsGone()) continue;
     if (!refreshed) log_.Refresh();
     refreshed = true;
     ImageEnd end;
     const ImageIdentity& identity = entry->file.image().identity();
     const LoggedImage* logged = log_.Find(identity.pid, identity.start_time, identity.began_ns);
-    if (!FindEnd(identity, logged, &end)) {
+    if (!FindEnd(entry, logged, &end)) {
       if (all && !entry->left && IsVisible(logged)) entry->file.image().ReadThreads();
       continue;
     }

@@ -58,7 +58,7 @@ class DrainedImages {
   void Adopt(const char* image);
   bool IsVisible(const LoggedImage* logged) const;
   bool CanSample(Entry* entry, bool* refreshed);
-  bool FindEnd(const ImageIdentity& identity, const LoggedImage* logged, ImageEnd* end);
+  bool FindEnd(Entry* entry, const LoggedImage* logged, ImageEnd* end);
   int EndHelped(const Entry& entry, const ImageEnd& end);
   void Close(uint32_t index);
 
