@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.analysis import finding_verdicts
-from rlscope.analysis.independent_passes import could_be_one_call
+from rlscope.analysis.independent_passes import chains_could_be_one_call, could_be_one_call
 from rlscope.analysis.own_loops import own_loop
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.source_code import Source, source_of
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -27,8 +27,12 @@ def nearest(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Row | None:
         at = {"file": row["file"], "line": row["line"], "operation": row["operation"]}
         if (
             finding_verdicts.is_most_of_calls(row["total_ns"], longest_ns[row["operation"]])
-            and could_be_one_call(source_of(trace, row["file"]), row["line"])
+            and _could_be_one_call(source_of(trace, row["file"]), row["line"])
             and own_loop(trace, loop, **at) is not None
         ):
             return row
     return None
+
+
+def _could_be_one_call(source: Source, line: int) -> bool:
+    return could_be_one_call(source, line) or chains_could_be_one_call(source, line)

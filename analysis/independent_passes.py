@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rlscope.analysis.repeated_calls import given, is_at, named_calls_at, trains
-from rlscope.analysis.source_code import TELLS, Source, is_one_of, looped_names, name_of
+from rlscope.analysis.source_code import (
+    LOOPS,
+    SCOPES,
+    TELLS,
+    Source,
+    is_one_of,
+    looped_names,
+    name_of,
+)
 
 _LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp)
 _LEAVES = (ast.Break, ast.Continue, ast.Return)
@@ -54,6 +62,42 @@ def could_be_one_call(source: Source, line: int) -> bool:
         if not _meet(_names([call.func]), changed) and _meet(_names(given(call)), changed)
     ]
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
+
+
+def chains_could_be_one_call(source: Source, line: int) -> bool:
+    """Whether the loop around a line makes a chain of calls, and the loop around that one begins
+    each chain anew: a plan after the other, step by step. One call could take a step of all."""
+    chain, around = _two_loops(source, line)
+    if not isinstance(chain, _LOOPS) or not isinstance(around, ast.For) or trains(around):
+        return False
+    if any(isinstance(node, _LEAVES) for node in ast.walk(around)):
+        return False
+    inside, before = [*_statements(chain)], []
+    for statement in around.body:
+        if any(node is chain for node in ast.walk(statement)):
+            break
+        before += [*_statements(ast.Module([statement], []))]
+    carried = set[str]().union(*(each.sets for each in inside))
+    begun = set[str]().union(*(e.sets for e in before if isinstance(e.node, ast.Assign)))
+    started = set[str]().union(*(each.reads for each in before))
+    for call in named_calls_at(chain, line):
+        needed = _needed(call, inside)
+        differs = _meet(needed | started, looped_names(around))
+        changes = _meet(_names([call.func]), carried | looped_names(around))
+        if differs and not changes and (needed & carried) - looped_names(chain) <= begun:
+            return not _meet(started, carried)
+    return False
+
+
+def _two_loops(source: Source, line: int) -> tuple[ast.AST | None, ast.AST | None]:
+    """The innermost loop around a line, and the one around that, in one function."""
+    loops: list[ast.AST | None] = [None, None]
+    for node in source.around(line):
+        if isinstance(node, SCOPES):
+            loops = [None, None]
+        elif isinstance(node, LOOPS):
+            loops.append(node)
+    return loops[-1], loops[-2]
 
 
 def calls_each(source: Source, line: int) -> bool:
@@ -195,6 +239,13 @@ def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
     """Whether an argument of a call comes, over whatever statements, of what the call returned."""
     others = [*statements]
     around = [each for each in others if any(part is call for part in ast.walk(each.node))]
+    needed = _needed(call, others)
+    return any(_meet(each.sets, needed) for each in around)
+
+
+def _needed(call: ast.Call, statements: Iterable[_Statement]) -> set[str]:
+    """Variables that the arguments of a call come of, over whatever statements."""
+    others = [*statements]
     needed = _names(given(call))
     found = others
     while found:
@@ -203,7 +254,7 @@ def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
         found = [each for each, is_reached in zip(others, reached, strict=True) if is_reached]
         others = [each for each, is_reached in zip(others, reached, strict=True) if not is_reached]
         needed = needed.union(*(each.reads for each in found))
-    return any(_meet(each.sets, needed) for each in around)
+    return needed
 
 
 def _meet(some: set[str], others: set[str], owners: set[str] | None = None) -> bool:

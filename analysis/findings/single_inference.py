@@ -11,7 +11,7 @@ from rlscope.analysis import brief_calls, finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
-from rlscope.analysis.independent_passes import could_be_one_call
+from rlscope.analysis.independent_passes import chains_could_be_one_call, could_be_one_call
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import Source, looped_names, source_of
@@ -117,10 +117,12 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
     for row in sorted(most, key=lambda row: row["distance"]):
         place = row["file"], row["line"]
         source = source_of(trace, place[0])
-        if source.is_chain(place[1]):
+        batches = chains_could_be_one_call(source, place[1])
+        if source.is_chain(place[1]) and not batches:
             is_inside = True
         elif own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
-            return None if is_inside and not could_be_one_call(source, place[1]) else place
+            is_one = batches or not is_inside or could_be_one_call(source, place[1])
+            return place if is_one else None
     return None
 
 

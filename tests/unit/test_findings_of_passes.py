@@ -159,6 +159,45 @@ def test_what_else_stands_in_the_loop_makes_no_batch_of_one(rest):
     assert not independent_passes.gives_one(Source(ast.parse(text)), 2)
 
 
+PLANS = """for plan in plans:
+    state, total = start, 0.0
+    for t in range(9):
+        state, reward = model(state, plan[t])
+        total += reward
+    totals.append(total)
+"""
+
+
+def are_chains_one(text: str) -> bool:
+    return independent_passes.chains_could_be_one_call(Source(ast.parse(text)), 4)
+
+
+def test_a_step_of_all_chains_could_be_one_call():
+    assert are_chains_one(PLANS)
+    assert are_chains_one(PLANS.replace("= start", "= starts[plan]").replace("plan[t]", "t"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("state, total = start, 0.0", "total = 0.0"),  # each chain goes on where the last one was
+        ("= start", "= state"),
+        ("plan[t]", "t"),  # all chains are the same
+        ("model(", "models[plan]("),
+        ("totals.append(total)", "optimizer.step()"),
+        ("totals.append(total)", "break"),
+        ("for plan in plans", "while plans"),
+    ],
+)
+def test_chains_that_need_each_other_could_not(old, new):
+    assert not are_chains_one(PLANS.replace(old, new))
+
+
+def test_a_chain_in_a_function_of_its_own_is_in_no_loop_there():
+    text = "for plan in plans:\n    def score(state):\n        for t in plan:\n"
+    assert not are_chains_one(f"{text}            state = model(state, t)\n")
+
+
 def test_a_batch_of_one_may_be_made_before():
     text = "for row in rows:\n    one = x[row].unsqueeze(0)\n    out.append(net(one))\n"
     assert independent_passes.gives_one(Source(ast.parse(text)), 3)
