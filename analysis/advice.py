@@ -201,7 +201,7 @@ def _row(name: str, found: Finding, loop: Loop, priced_by: str) -> Row | None:
     row["confidence"] = confidence.value
     if confidence is Confidence.NOT_WORTH_A_WORD:
         return None
-    return {key: row[key] for key in COLUMNS}
+    return {key: row[key] for key in (*COLUMNS, "outside_ns")}
 
 
 def _repriced(found: Finding, experiment: Experiment, outcome: Measured) -> Finding:

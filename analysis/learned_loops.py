@@ -36,7 +36,9 @@ def time_of(trace: Trace, loop: Loop, rows: Sequence[Row], forwards: Sequence[Ro
     ]
     if learned_ns and trained:
         time = time.plus(
-            training_lines.time_of(training_lines.direct(trained)).times(learned_ns / all_ns)
+            training_lines.time_of(training_lines.direct(trained)).times(
+                min(learned_ns / all_ns, 1)
+            )
         )
     return time
 

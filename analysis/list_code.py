@@ -55,7 +55,36 @@ def _number(source: Source, value: ast.expr, line: int, deepest: int) -> int | N
     if isinstance(value, ast.Constant) and isinstance(value.value, int):
         return value.value
     made = _made(source, value, line)
+    if made is None and isinstance(value, ast.Name):
+        made = _argument(source, value.id, line)
     return None if made is None or deepest == 0 else _number(source, made, line, deepest - 1)
+
+
+def _argument(source: Source, name: str, line: int) -> ast.expr | None:
+    """What the function around a line is given for a parameter, if all calls in the file give it
+    the same; else what it is by default: Critics(10), def __init__(self, n=10)."""
+    function = source.function_node(line)
+    if function is None:
+        return None
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    names = [each.arg for each in parameters]
+    if name not in names:
+        return None
+    place = names.index(name)
+    defaults = function.args.defaults
+    by_default = defaults[place - len(names)] if len(names) - place <= len(defaults) else None
+    owners = [each.name for each in source.around(line) if isinstance(each, ast.ClassDef)]
+    called = owners[-1] if owners and function.name == "__init__" else function.name
+    given = [
+        next(
+            (each.value for each in call.keywords if each.arg == name),
+            (call.args[place - bool(owners) :] or [by_default])[0],
+        )
+        for call in ast.walk(source.tree or ast.Module([], []))
+        if isinstance(call, ast.Call) and name_of(call.func) == called
+    ] or [by_default]
+    texts = {ast.unparse(each) if each else None for each in given}
+    return given[0] if len(texts) == 1 else None
 
 
 def _made(source: Source, value: ast.expr, line: int) -> ast.expr | None:

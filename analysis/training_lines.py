@@ -24,6 +24,7 @@ _GROUPS = (LEARNING, "reference", "reward")
 _WITH_BACKWARD = 3
 _WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
 _STATEMENT = "findings/calling_line"
+_ASKING = "findings/network_line"
 _BACKWARDS = (
     r".*/torch/_tensor\.py:Tensor\.backward",
     r".*/torch/autograd/__init__\.py:backward",
@@ -39,6 +40,19 @@ def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
     rows = rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS))
     trained = lines_to(trace, loop, _TRAINING)
     return [row for row in rows if not _is_training(trace, row, trained)]
+
+
+def network_lines(trace: Trace, loop: Loop) -> list[Row]:
+    """Rows of findings/network_line: lines that call networks themselves while the program learns,
+    those of networks too that ask others; but for lines in a loop that trains."""
+    rows = rows_of_calls(trace, _ASKING, **asked(trace, loop, NETWORKS))
+    trained = lines_to(trace, loop, _TRAINING)
+    return [row for row in rows if not _is_training(trace, row, trained)]
+
+
+def all_forwards(trace: Trace, loop: Loop) -> list[Row]:
+    """Rows of findings/calling_line of all lines that ask a network which no other one asks."""
+    return direct(rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS)))
 
 
 def backward_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
@@ -102,6 +116,11 @@ def are_training(trace: Trace, loop: Loop, file: str, place: tuple[int, int]) ->
 def shown(trace: Trace, loop: Loop) -> str:
     """The question for the lines that lead to networks, to be asked again."""
     return statement.shown(_STATEMENT, **asked(trace, loop, NETWORKS))
+
+
+def networks_shown(trace: Trace, loop: Loop) -> str:
+    """The same for the lines that call networks, inside of others too."""
+    return statement.shown(_ASKING, **asked(trace, loop, NETWORKS))
 
 
 def backwards_shown(trace: Trace, loop: Loop) -> str:

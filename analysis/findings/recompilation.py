@@ -11,7 +11,7 @@ from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import SCOPES, Source, source_of
+from rlscope.analysis.source_code import SCOPES, Source, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 _STATEMENT = "findings/recompilation"
 # TensorFlow's names of what a data set does with its rows. Rule data_set_calls speaks of these.
 _OF_DATA_SETS = "Dataset_"
+# What makes a compiled function of one: jax.jit, tf.function, torch.compile.
+_MAKERS = frozenset("compile function jit pmap".split())
+_MADE_ANEW = {
+    "fix": "Make the compiled function once, before the loop, and keep it. Each call of jit, "
+    "torch.compile or tf.function on a new function, such as a lambda, compiles anew.",
+    "no_effect": "No effect if the function must be another one each time.",
+}
+_FIXES = {
+    "JAX": "Give it the same shapes and types each time (pad batches), and pass numbers that "
+    "change as arrays: each new value of a static argument is compiled anew.",
+    "TensorFlow": "Give it the same shapes each time (pad batches), and tensors for numbers that "
+    "change: each new number of Python is traced anew.",
+    "torch.compile": "Give it the same shapes each time (pad batches), or let torch.compile make "
+    "one function for all shapes (dynamic=True).",
+}
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -33,15 +48,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
         yield Finding(
             title=f"{row['compiler']} compiles {row['function']} {count(row['count'])} times, for "
-            f"{duration(again_ns)} outside of the loop",
+            f"{duration(row['total_ns'])}",
             evidence=f"It takes {duration(row['total_ns'])} in all, "
             f"{duration(row['total_ns'] / row['count'])} each time, "
             f"{count(row['late_count'])} times after the first update. What follows each time "
             f"takes {duration(row['first_ns'])} longer than usual. The price is a part of "
             f"the loop's {duration(loop.loop_ns)} and of these compilations together.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            fix=_fix(row["compiler"]),
-            no_effect="No effect once all shapes have been met: a longer run pays it once.",
+            **(_MADE_ANEW if _is_made_anew(trace, row) else _of_shapes(row["compiler"])),
             outside_ns=round(again_ns),
             price=Price(again_ns, again_ns * 0.8, again_ns).plus(first),
             file=row["file"],
@@ -49,15 +63,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         )
 
 
-def _fix(compiler: str) -> str:
-    if compiler == "TensorFlow":
-        return (
-            "Give it the same shapes each time (pad batches), and tensors for numbers that change: "
-            "each new number of Python is traced anew."
-        )
-    return (
-        "Give it the same shapes each time (pad batches), or let torch.compile make one function "
-        "for all shapes (dynamic=True)."
+def _of_shapes(compiler: str) -> dict[str, str]:
+    return {
+        "fix": _FIXES.get(compiler, _FIXES["torch.compile"]),
+        "no_effect": "No effect once all shapes have been met: a longer run pays it once.",
+    }
+
+
+def _is_made_anew(trace: Trace, row: Mapping[str, Any]) -> bool:
+    """Whether the function that calls it makes it, too: each time another one to the compiler."""
+    if row["file"] is None or row["line"] is None:
+        return False
+    function = source_of(trace, row["file"]).function_node(row["line"])
+    return any(
+        isinstance(node, ast.Call) and name_of(node.func) in _MAKERS and node.args
+        for node in ast.walk(function or ast.Module([], []))
     )
 
 

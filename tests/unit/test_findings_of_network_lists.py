@@ -57,6 +57,33 @@ def test_the_more_networks_there_are_the_more_one_call_wins(networks: int, won: 
     assert finding.price.saving_ns == pytest.approx(won * (3 + 4 * 2 / 3) * SECOND)
 
 
+def test_networks_that_a_network_asks_are_of_a_list_too():
+    """As those of an ensemble, which is a module itself."""
+    inside = (MODULE, (FILE, "Critics.forward"), MODULE)
+    trace = loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 4, inside),
+        Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
+        text=TEXT,
+        native_call=[calls("backprop", LINEAR, 1000, 20_000_000)],
+        entries={"backprop": 20},
+    )
+    (finding,) = found_by("network_lists", trace)
+    assert finding.line == 2
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.65 * 5 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("calls", "passes"),
+    [("", 10), ("Critics(5)", 5), ("Critics(n=5); Critics(5)", 5), ("Critics(); Critics(5)", None)],
+)
+def test_how_many_there_are_may_be_what_a_function_is_given(calls: str, passes: int | None):
+    text = "class Critics:\n    def __init__(self, n=10):\n"
+    text += "        self.nets = ModuleList([Net() for _ in range(n)])\n"
+    text += f"    def forward(self, x):\n        for net in self.nets: net(x)\n{calls}\n"
+    assert passes_of(Source(ast.parse(text)), 5) == passes
+
+
 def test_networks_without_gradients_have_none():
     (finding,) = found_by("network_lists", asking(lines=(5,)))
     assert finding.line == 5

@@ -288,11 +288,31 @@ def test_the_first_call_of_what_was_compiled_takes_longer_than_others():
 
 @pytest.mark.parametrize(
     ("compiler", "words"),
-    [("TensorFlow", "tensors for numbers"), ("torch.compile", "dynamic=True")],
+    [
+        ("TensorFlow", "tensors for numbers"),
+        ("torch.compile", "dynamic=True"),
+        ("JAX", "static argument"),
+    ],
 )
 def test_the_fix_of_compiling_again_is_that_of_the_compiler(compiler, words):
-    (finding,) = found(recompilation.RULE, compiled(40, compiler=compiler))
+    (finding,) = found(recompilation.RULE, compiled(40, compiler=compiler, function="update"))
     assert words in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "is_anew"),
+    [
+        ("def learn(w):\n    step = jax.jit(lambda w: w)\n    return step(w)\n", True),
+        ("step = jax.jit(f)\ndef learn(w):\n    return step(w)\n", False),
+    ],
+)
+def test_a_function_that_is_made_anew_each_time_is_told(text, is_anew):
+    row = {"process_id": 0, "compiler": "JAX", "function": "<lambda>", "count": 40}
+    times = {"total_ns": 4 * SECOND, "early_count": 0, "early_ns": 0, "file": FILE, "line": 3}
+    trace = loop_rows(text=text + "f = lambda w: w\n", compilation=[row | times])
+    (finding,) = found(recompilation.RULE, trace)
+    assert ("before the loop" in finding.fix) == is_anew
+    assert ("all shapes" in finding.no_effect) != is_anew
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
