@@ -31,7 +31,16 @@ _ONE_BY_ONE = (
     r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
     r".*/numpy/_?core/shape_base\.py:v?stack",
     r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*",
+    r".*/torchrl/data/replay_buffers/storages.*:ListStorage\..*",
+    r".*/tensordict/_torch_func\.py:_(lazy_)?stack.*",
 )
+# What makes batches of libraries so, and what does better there.
+_LIBRARIES = {
+    r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*": "If the rows are in memory, draw their "
+    "numbers (torch.randint, randperm) and index the tensors, in place of a DataLoader.",
+    r".*/torchrl/data/replay_buffers/storages.*:ListStorage\..*": "Keep transitions in a "
+    "LazyTensorStorage: it indexes all rows of a batch at once, where a ListStorage stacks them.",
+}
 # What takes items of a list, or of a deque, by their numbers.
 _TAKE = frozenset(("choice", "choices", "sample"))
 _WRITTEN = (ast.Constant, ast.Slice, ast.UnaryOp)  # a number, such as -1
@@ -101,6 +110,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     elif not verdicts.is_most(called_ns, stepped_ns) and any(_weighs(trace, row) for row in rows):
         price = time.part(*_OF_SUMS)
         what, fix = _SUMMED
+    for functions, better in _LIBRARIES.items():
+        if fix is _STEPPED[1] and of_functions(trace, loop, (functions,), operations):
+            fix = better
     yield Finding(
         title=f"drawing batches takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "

@@ -21,6 +21,7 @@ _MADE_OF_ITEMS = frozenset(("frozenset", "tuple"))
 _PLAIN_ITEMS = frozenset(
     "abs bin bool chr float format hash hex int len ord repr round str".split()
 )
+_TEXTS = frozenset(("dumps", "repr", "str"))
 _STATEMENT = "findings/element_loop"
 # What writes an array or a tensor for people: str(board), f"{value}".
 _WRITERS = (
@@ -52,17 +53,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for first in rows:
         if not verdicts.is_line_costly(first["own_ns"], loop.loop_ns):
             return
-        if joins_items(source_of(trace, first["file"]), first["line"]):
+        source = source_of(trace, first["file"])
+        is_text = writes_list(source, first["line"])
+        if is_text or joins_items(source, first["line"]):
             time = time_of_line(rows, first)
             yield Finding(
                 title="a key or a text is made item by item, for "
                 f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-                evidence="The line joins what a comprehension, or map, makes of each item.",
+                evidence="The line writes a list of all items as text."
+                if is_text
+                else "The line joins what a comprehension, or map, makes of each item.",
                 evidence_sql=statement.shown(_STATEMENT, **asked),
                 fix="If the items are an array's, use array.tobytes() as the key. Else keep the "
                 "key beside the state, and change it with it.",
                 no_effect="Little effect where the state has a few items.",
-                price=time.part(0.6, 0.92, 1.0),
+                price=time.part(*((0.85, 0.97, 1.0) if is_text else (0.6, 0.92, 1.0))),
                 operation=first["operation"],
                 file=first["file"],
                 line=first["line"],
@@ -70,16 +75,36 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             return
 
 
+def writes_list(source: Source, line: int) -> bool:
+    """Whether a line makes a text of an array's list: str(frame.tolist()). One that is printed or
+    written is none."""
+    texts = (
+        node
+        for node in source.around(line)
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Call) and name_of(node.func) in _TEXTS)
+    )
+    return not _is_told(source, line) and any(
+        isinstance(part, ast.Call) and name_of(part.func) == "tolist"
+        for text in texts
+        for part in ast.walk(text)
+    )
+
+
 def joins_items(source: Source, line: int) -> bool:
     """Whether a line makes one value of what a comprehension or map makes of each item, as a
     key is made: "".join(str(cell) for cell in row), tuple(map(int, state)). A text that is
     printed or written is none."""
-    calls = [node for node in source.around(line) if isinstance(node, ast.Call)]
-    if any(name_of(call.func) in TELLS for call in calls):
-        return False
-    if any(isinstance(node, (ast.Raise, ast.Assert)) for node in source.around(line)):
-        return False
-    return any(map(_joins, calls))
+    calls = (node for node in source.around(line) if isinstance(node, ast.Call))
+    return not _is_told(source, line) and any(map(_joins, calls))
+
+
+def _is_told(source: Source, line: int) -> bool:
+    return any(
+        isinstance(node, (ast.Raise, ast.Assert))
+        or (isinstance(node, ast.Call) and name_of(node.func) in TELLS)
+        for node in source.around(line)
+    )
 
 
 def _joins(call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from rlscope.analysis.findings.state_keys import joins_items
+from rlscope.analysis.findings.state_keys import joins_items, writes_list
 from rlscope.analysis.findings.whole_copy import copies_itself
 from rlscope.analysis.source_code import Source
 
@@ -125,3 +125,18 @@ def test_of_a_text_that_is_not_there_nothing_is_known():
 )
 def test_a_key_is_made_item_by_item(line, joins):
     assert joins_items(Source(ast.parse(f"def key(state):\n    {line}\n")), 2) is joins
+
+
+@pytest.mark.parametrize(
+    ("line", "writes"),
+    [
+        ("return md5(str(state.tolist()).encode()).hexdigest()", True),
+        ("return json.dumps(state.ravel().tolist())", True),
+        ('return f"{state.tolist()}"', True),
+        ("return tuple(state.tolist())", False),
+        ("return str(state), other.tolist()", False),
+        ("print(str(state.tolist()))", False),
+    ],
+)
+def test_a_list_of_an_array_is_written_as_text(line, writes):
+    assert writes_list(Source(ast.parse(f"def key(state):\n    {line}\n")), 2) is writes
