@@ -28,8 +28,10 @@ _LIKE_A_COMMAND = 1.5
 # is what the program is for.
 _NOTABLE_EVALUATION = 0.1
 _MOST_EVALUATION = 0.8
-# Share of the loop that inference for one environment takes before several would be felt.
+# Share of the loop that inference for one environment takes before several would be felt, and of
+# that the part in networks.
 _ASKING = 0.2
+_ASKED_PART = 0.3
 # Part of an operation's time that a line leads to, if it leads to all but a few readings.
 _NEARLY_ALL = 0.9
 # Share of the loop that a line takes at least, to be named without advice.
@@ -253,6 +255,11 @@ def is_planning(calls: float) -> bool:
 def is_asking_notable(inference_ns: int, loop_ns: int) -> bool:
     """Whether a loop asks its network for so long that it may ask for several actions at once."""
     return inference_ns >= _ASKING * loop_ns
+
+
+def is_network_much(network_ns: float, inference_ns: int) -> bool:
+    """Whether networks are so much of choosing actions that asking for several wins something."""
+    return network_ns >= _ASKED_PART * inference_ns
 
 
 def is_evaluation_notable(evaluation_ns: int, loop_ns: int) -> bool:

@@ -9,6 +9,7 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import brief_calls, finding_verdicts, groups, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         if _is_asked_often(trace, loop, row["operation"]):
             continue  # as by a planner, which rule single_inference looks at
+        found = of_functions(trace, loop, NETWORKS, [row["operation"]])
+        if found and not finding_verdicts.is_network_much(found.time.high_ns, row["inference_ns"]):
+            continue  # what the loop does beside has other reasons
         yield Finding(
             title="the loop steps one environment, and asking the network for each action takes "
             f"{share(row['inference_ns'], loop.loop_ns)} of it",

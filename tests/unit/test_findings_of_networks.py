@@ -326,11 +326,12 @@ def test_a_few_tokens_are_no_evidence():
 # ---- one environment -----------------------------------------------------------------------------
 
 
-def stepping(inference_s: float, *rewards: str, forwards: int = 1):
+def stepping(inference_s: float, *rewards: str, forwards: int = 1, beside_s: float = 0):
     said = [("rlscope.rewards", each) for each in rewards]
     said += [("rlscope.forwards", str(100 * forwards))]
     return loop_rows(
         Time("inference", "framework", round(inference_s * SECOND), 6, (MODULE,)),
+        Time("inference", "python", round(beside_s * SECOND), 8),
         Time("simulation", "python", SECOND, 7),
         entries={"inference": 100},
         native_call=[calls("inference", "torch._C._nn:linear", 100 * forwards, SECOND)],
@@ -351,6 +352,13 @@ def test_asking_for_one_environment_is_worth_a_look():
 def test_it_is_not_where_it_is_brief_or_environments_may_be_several(inference_s, rewards):
     assert not found(lone_environment.RULE, stepping(inference_s, rewards))
     assert not found(lone_environment.RULE, stepping(inference_s))
+
+
+@pytest.mark.parametrize(("beside_s", "is_named"), [(3.5, True), (6, False)])
+def test_it_is_not_where_most_of_choosing_is_something_else(beside_s, is_named):
+    """As drawing noise from a slow distribution."""
+    trace = stepping(2, "[256, 0]", beside_s=beside_s)
+    assert bool(found(lone_environment.RULE, trace)) == is_named
 
 
 @pytest.mark.parametrize(("forwards", "is_planner"), [(7, False), (8, True)])
