@@ -5,6 +5,7 @@ A verdict is a function of values, as those of analysis/verdicts.py are.
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from rlscope.analysis import verdicts
@@ -64,6 +65,9 @@ _MANY_ELEMENTS_NS = 50_000
 # The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
+# What calls several operators for each layer and step of its own, and how many such calls count.
+_RECURRENT = re.compile(r".*:(gru|lstm|rnn_\w+)")
+_IN_A_LAYER = 3
 # How long a line takes for one item of a container at most, as for an array of a rollout.
 _ONE_ITEM_NS = 20_000
 # Time of a loop's lines in other operations, as a part of their time in its own.
@@ -233,8 +237,9 @@ def is_called_in_passes(row: Row) -> bool:
 
 def are_calls_brief(row: Row) -> bool:
     """Whether calls of a native function take so briefly that the call costs more than its work.
-    From a row of `findings/repeated_call`."""
-    return bool(row["duration_ns"] <= _SMALL_CALL_NS * row["calls"])
+    From a row of `findings/repeated_call`. A recurrent layer calls several operators itself."""
+    most_ns = _SMALL_CALL_NS * (_IN_A_LAYER if _RECURRENT.fullmatch(row["function"]) else 1)
+    return bool(row["duration_ns"] <= most_ns * row["calls"])
 
 
 def is_whole(calls: float) -> bool:

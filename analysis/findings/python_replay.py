@@ -108,7 +108,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         price = estimate_of(shuffling).less(_DRAWING.times(entries))
         what, fix = _SHUFFLED
     elif not verdicts.is_most(called_ns, stepped_ns) and any(_weighs(trace, row) for row in rows):
-        price = time.part(*_OF_SUMS)
+        kept, descended = time.part(*_OF_SUMS), time.less(_DESCENT.times(entries))
+        price = max(kept, descended, key=lambda each: each.saving_ns)
         what, fix = _SUMMED
     for functions, better in _LIBRARIES.items():
         if fix is _STEPPED[1] and of_functions(trace, loop, (functions,), operations):
