@@ -5,14 +5,15 @@ RULE = of_calls(functions, title="...", fix="...", no_effect="...", part=(0.8, 0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
 from rlscope.analysis import groups
-from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import made_ready, of_functions
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.analysis.source_code import Source
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ def of_calls(
     with_lines: bool = False,
     where: Callable[[Source, int], bool] | None = None,
     waits: bool = False,
+    speeds_around: bool = False,
 ) -> Rule:
     """`functions`, `where`, `waits`: those of `of_functions`. `title` has the share of the loop put
     behind it, and `what` says in which functions readings lie. `part`: what the fix wins of their
     time. `in_groups`: of the operations in which they count; none: all. `with_lines`: whether the
-    fix also wins what Python itself does in the lines that call them."""
+    fix also wins what Python itself does in the lines that call them. `speeds_around`: whether code
+    around them becomes faster, too: that of the same operations."""
 
     def find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         pid = loop.process_id
@@ -48,6 +51,9 @@ def of_calls(
         time = found.time
         if with_lines:
             time = time.plus(made_ready(trace, loop, found))
+        price = time.part(*part)
+        if speeds_around:
+            price = price.within(_time_in(trace, loop, found.operations))
         yield Finding(
             title=f"{title} {share(time.saving_ns, loop.loop_ns)} of the loop",
             evidence=f"{found.readings} readings of the loop's stack lie in {what}, called from "
@@ -55,10 +61,18 @@ def of_calls(
             evidence_sql=found.evidence_sql,
             fix=fix,
             no_effect=no_effect,
-            price=time.part(*part),
+            price=price,
             operation=found.operation,
             file=found.file,
             line=found.line,
         )
 
     return Rule(find, of_lines=True)
+
+
+def _time_in(trace: Trace, loop: Loop, operations: Container[str]) -> float:
+    rows = states(trace, loop).to_dicts()
+    names = ((OUTSIDE if row["operation"] == BETWEEN else row["operation"]) for row in rows)
+    return sum(
+        row["duration_ns"] for row, name in zip(rows, names, strict=True) if name in operations
+    )

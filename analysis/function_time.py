@@ -40,6 +40,8 @@ class FunctionTime:
     line: int
     operation: str
     """That has most of it."""
+    operations: frozenset[str]
+    """All that have some of it."""
     places: frozenset[tuple[str, int]]
     """File and number of each line that led there."""
     readings: int
@@ -77,6 +79,7 @@ def of_functions(
         file=rows[0]["file"],
         line=rows[0]["line"],
         operation=rows[0]["operation"],
+        operations=frozenset(row["operation"] for row in rows),
         places=frozenset((row["file"], row["line"]) for row in rows),
         readings=sum(row["readings"] for row in rows),
         evidence_sql=statement.shown(_STATEMENT, **asked),

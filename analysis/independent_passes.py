@@ -67,7 +67,7 @@ def could_be_one_call(source: Source, line: int) -> bool:
 def chains_could_be_one_call(source: Source, line: int) -> bool:
     """Whether the loop around a line makes a chain of calls, and the loop around that one begins
     each chain anew: a plan after the other, step by step. One call could take a step of all."""
-    chain, around = _two_loops(source, line)
+    chain, around = two_loops(source, line)
     if not isinstance(chain, _LOOPS) or not isinstance(around, ast.For) or trains(around):
         return False
     if any(isinstance(node, _LEAVES) for node in ast.walk(around)):
@@ -89,7 +89,7 @@ def chains_could_be_one_call(source: Source, line: int) -> bool:
     return False
 
 
-def _two_loops(source: Source, line: int) -> tuple[ast.AST | None, ast.AST | None]:
+def two_loops(source: Source, line: int) -> tuple[ast.AST | None, ast.AST | None]:
     """The innermost loop around a line, and the one around that, in one function."""
     loops: list[ast.AST | None] = [None, None]
     for node in source.around(line):

@@ -23,7 +23,7 @@ def _calls_like(source: Source, line: int, prefix: str) -> bool:
 
 RULE = of_calls(
     (r".*/pandas/core/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
-    title="tables of pandas or Polars slow the code around down, and take",
+    title="reading values out of tables of pandas or Polars takes",
     what="functions of pandas and Polars",
     fix="Turn the columns into NumPy arrays once, before the loop (frame.to_numpy()), and index "
     "these. Or keep new rows in a list, and make one table at the end.",
@@ -32,4 +32,5 @@ RULE = of_calls(
     where=_reads_no_file,
     # So many small objects make the code around slower, too.
     part=(0.85, 1.15, 1.35),
+    speeds_around=True,
 )

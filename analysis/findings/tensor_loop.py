@@ -11,7 +11,10 @@ from rlscope.analysis import finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import calls_beside, estimate_of
-from rlscope.analysis.own_loops import OwnLoop, loop_around
+from rlscope.analysis.independent_passes import two_loops
+from rlscope.analysis.operations import OUTSIDE
+from rlscope.analysis.own_loops import OwnLoop, loop_around, operations_in
+from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
 from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
@@ -39,7 +42,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "between": finding_verdicts.LOOPED_BETWEEN,
     }
     rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-    for lines in _loops(trace, loop, rows):
+    for around, lines in _loops(trace, loop, rows):
         first = lines[0]
         updates = _updates(trace, first)
         if updates:
@@ -47,9 +50,15 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
+        price = time.part(0.8, 0.92, 1.0)
         if updates:
             place = first["file"], first["line"]
             time = time.plus(calls_beside(trace, loop, place, _DICTIONARIES))
+            price = time.part(0.8, 0.92, 1.0)
+        elif _is_nested(trace, loop, first):
+            # No pass is left, nor what libraries do for the lines.
+            beside_ns = max(around.total_ns - time.saving_ns, 0)
+            price = time.part(0.85, 0.98, 1.0).plus(Price(0.8 * beside_ns, 0, beside_ns))
         yield Finding(
             title=f"a Python loop over tensors takes {share(time.saving_ns, loop.loop_ns)} of the "
             "loop",
@@ -60,11 +69,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Use one operator on a whole tensor, torch._foreach_* on a list of them, or NumPy "
             "for a recursion in time.",
             no_effect="Little effect where each element is large.",
-            price=time.part(0.8, 0.92, 1.0),
+            price=price,
             operation=first["operation"],
             file=first["file"],
             line=first["line"],
         )
+
+
+def _is_nested(trace: Trace, loop: Loop, row: Row) -> bool:
+    """Whether the loop around a line stands in another one of the same operation, so that passes
+    multiply: rows, and in each the atoms of a distribution."""
+    _, around = two_loops(source_of(trace, row["file"]), row["line"])
+    if not isinstance(around, ast.For):
+        return False
+    place = around.lineno, around.end_lineno or around.lineno
+    return operations_in(trace, loop, row["file"], place) <= {row["operation"], OUTSIDE}
 
 
 def _updates(trace: Trace, row: Row) -> bool:
@@ -91,8 +110,8 @@ def _change(trace: Trace, loop: Loop, row: Row) -> Row:
     return next(called, rows[0] if rows else {})
 
 
-def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows of lines that are in one loop, in one operation."""
+def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[tuple[OwnLoop, list[Row]]]:
+    """Loops, with the rows of lines that are in one of them, in one operation."""
     found: dict[tuple[str, OwnLoop, str], list[Row]] = {}
     for row in rows:
         if not finding_verdicts.is_line_noticed(row["own_ns"], loop.loop_ns):
@@ -108,7 +127,7 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[list[Row]]
         own_ns = sum(row["own_ns"] for row in lines)
         calls_itself = any(row["framework_ns"] > 0 for row in lines)
         if calls_itself and finding_verdicts.is_loop_of_operators(own_ns, place.total_ns):
-            yield lines
+            yield place, lines
 
 
 def _is_of_network(trace: Trace, row: Row, around: tuple[str, OwnLoop]) -> bool:

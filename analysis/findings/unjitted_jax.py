@@ -21,12 +21,16 @@ _CALLS = of_calls(
         r".*/jax/_src/random/\w+\.py:.*",
         r".*/jax/_src/nn/functions\.py:.*",
         r".*/jax/_src/custom_derivatives\.py:.*",
+        r".*/jax/_src/api\.py:(grad|hessian|jac\w+|linearize|value_and_grad|vjp|vmap)\.<locals>\..*",
+        r".*/optax/.*",
         r".*/flax/linen/module\.py:Module\.apply",
         r".*/haiku/_src/transform\.py:.*apply_fn",
     ),
     title="functions of JAX run one by one, outside of jax.jit, for",
-    what="functions of jax.numpy, jax.random, jax.nn, or a network that are not compiled",
-    fix="Put what calls several of them, such as the policy, into a function for jax.jit.",
+    what="functions of jax.numpy, jax.random, jax.nn, gradients, optimizers or networks that are "
+    "not compiled",
+    fix="Put what calls several of them, such as the policy or the training step, into a function "
+    "for jax.jit.",
     no_effect="No effect where shapes change each time: each shape is compiled anew.",
     # A policy of two layers of 64 units took 32 % of the time so, with what converts around it. A
     # loop that split keys and drew actions outside of its policy won 1.3 times as much.

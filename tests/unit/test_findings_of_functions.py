@@ -369,6 +369,18 @@ def test_reading_a_table_is_no_use_of_its_rows():
     assert found(rule("table_rows"), loop_rows(time, text="pandas.read_csv(file)\n")) == []
 
 
+@pytest.mark.parametrize(("rest_s", "won"), [(3, 1.15 * 4), (0.2, 4.2)])
+def test_tables_slow_no_more_down_than_their_operations(rest_s, won):
+    inside = ((f"{LIBRARY}/pandas/core/indexing.py", "_LocIndexer.__getitem__"),)
+    trace = loop_rows(
+        Time("(none)", "python", 4 * SECOND, 5, inside),
+        Time("(none)", "python", round(rest_s * SECOND), 6),
+    )
+    (finding,) = found(rule("table_rows"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(won * SECOND)
+
+
 STACK = (
     (f"{TORCH}/fx/traceback.py", "format_stack"),
     ("/lib/python3.11/traceback.py", "walk_stack"),

@@ -57,6 +57,39 @@ def test_operators_outside_of_such_loops_are_not(silent):
     assert found(tensor_loop.RULE, polyak(**silent)) == []
 
 
+ATOMS = """
+def project(rewards, atoms):
+    for row in range(64):
+        for atom in range(51):
+            moved = rewards[row] + self.support[atom]
+            m[row, atom] = moved
+step()
+""".lstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "won"),
+    [
+        (ATOMS, 6, 0.98 * 3 + 0.8),  # with the second in which a library looks up an attribute
+        (ATOMS.replace("for row in range(64)", "if rewards.any()"), 6, 0.92 * 3),
+        (ATOMS, 2, 0.92 * 3),  # the outer loop steps
+    ],
+)
+def test_passes_of_a_loop_in_a_loop_leave_nothing(text: str, other: int, won: float):
+    trace = loop_rows(
+        Time("target", "framework", 2 * SECOND, 4),
+        Time("target", "framework", SECOND, 5),
+        Time("target", "python", SECOND, 4, (("/lib/torch/nn/module.py", "__getattr__"),)),
+        Time("simulation", "python", SECOND, other),
+        entries={"target": 10},
+        text=text,
+        native_call=[calls("target", "torch._C:TensorBase.__getitem__", 40_000, 2 * SECOND)],
+    )
+    (finding,) = found(tensor_loop.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(won * SECOND)
+
+
 @pytest.mark.parametrize(
     "in_place", ["target.data.copy_(online.data)", "target.lerp_(online, 0.1)"]
 )
