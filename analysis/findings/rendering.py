@@ -2,21 +2,70 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_rule import of_calls
+from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.source_code import Source
 from rlscope.relations.groups import RENDERING, SIMULATION
 
-RULE = of_calls(
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_DRAWS = (
+    r"(.*\.)?_?(draw|paint|plot|rasteri[sz]e|render)"
+    r"(_(canvas|frame|human|image|picture|rgb|scene|screen|world))?"
+)
+# Wrappers that give the policy what the environment draws.
+_OBSERVING = (r".*/gym(nasium)?/wrappers/.*:.*(Pixel|Render)Observation.*",)
+# Functions whose result the policy observes.
+_GIVES = re.compile(r"reset|step|_?(get_)?(obs|observation|observe|state)")
+
+
+def _is_unseen(source: Source, line: int) -> bool:
+    """Whether what a line draws is returned by no function around it, nor kept for one that
+    returns an observation."""
+    function = source.function_node(line)
+    statements = [node for node in source.around(line) if isinstance(node, ast.stmt)]
+    if function is None or re.fullmatch(_DRAWS, function.name):
+        return True
+    if isinstance(statements[-1], ast.Return):
+        return False
+    if not isinstance(statements[-1], ast.Assign):
+        return True
+    kept = {ast.unparse(target) for target in statements[-1].targets}
+    return not any(
+        ast.unparse(part) in kept
+        for node in ast.walk(source.tree or function)
+        if isinstance(node, ast.FunctionDef) and (node is function or _GIVES.fullmatch(node.name))
+        for given in ast.walk(node)
+        if isinstance(given, ast.Return) and given.value
+        for part in ast.walk(given.value)
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )
+
+
+_CALLS = of_calls(
     # Gymnasium's name of what draws, other usual ones, and libraries that only draw.
-    (
-        r".*:(.*\.)?_?(draw|paint|plot|rasteri[sz]e|render)"
-        r"(_(canvas|frame|human|image|picture|rgb|scene|screen|world))?",
-        r".*/(pygame|pyglet|matplotlib)/.*",
-        r".*/PIL/ImageDraw\.py:.*",
-    ),
+    (rf".*:{_DRAWS}", r".*/(pygame|pyglet|matplotlib)/.*", r".*/PIL/ImageDraw\.py:.*"),
     in_groups=(SIMULATION, RENDERING),
     title="the environment draws for",
     what="functions that draw",
     fix="Draw only what is looked at: no render mode in training, or each n-th episode.",
     no_effect="No effect where the picture is what the policy observes.",
+    where=_is_unseen,
     part=(0.9, 1.0, 1.0),
 )
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    if of_functions(trace, loop, _OBSERVING) is None:
+        yield from _CALLS.find(trace, loop)
+
+
+RULE = Rule(_find, of_lines=True)

@@ -78,12 +78,12 @@ def _unknown_cause(
     names = source_names.short([row["file"], *(each["file"] for each in callers)])
     share = units.share(row["own_ns"], loop_ns)
     where = place(row, names)
-    subject = f"One line takes {share}{whole and f' of {whole}'} ({where})"
+    subject = f"The hottest line takes {share}{whole and f' of {whole}'} ({where})"
     if operation and group_of(operation) == SIMULATION:
         subject = f"The environment takes {share} of {whole or 'the loop'} at one line ({where})"
     elif operation and (loop or operation != BETWEEN):
         subject += f", most of it {_in_operation(operation)}"
-    said = f" {subject}, and no rule knows how to mend it." if loop else f" {subject}."
+    said = f" {subject}: rlscope has no advice on it." if loop else f" {subject}."
     if not callers:
         return said
     whole_ns = sum(each["total_ns"] for each in callers)

@@ -117,7 +117,7 @@ def test_a_line_without_advice_is_named_if_it_takes_much(rules, own_s, advised, 
     line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
     state = {"operation": "update", "layer": "python", "own_high_ns": own_s * SECOND}
     rows = trace(iterations=20, source_line=[{**line, **state, **times}])
-    named = " One line takes 40.0 % (ppo.py:7), and no rule knows how to mend it."
+    named = " The hottest line takes 40.0 % (ppo.py:7): rlscope has no advice on it."
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
@@ -162,8 +162,8 @@ def test_a_line_of_python_that_no_finding_is_of_is_named_beside_a_smaller_one(
     state = {"operation": "update", "layer": layer, "total_ns": times["own_ns"]}
     state |= {"self_ns": own_ns} | ({"layer": "python"} if layer == "a library" else {})
     rows = trace(iterations=20, source_line=[{**line, **state, **times}])
-    named = " One line takes 40.0 % (ppo.py:7), most of it in learning, and no rule knows how"
-    named += " to mend it."
+    named = " The hottest line takes 40.0 % (ppo.py:7), most of it in learning: rlscope has no"
+    named += " advice on it."
     assert answer.read(rows).sentence.endswith(named) == is_named
 
 
@@ -175,7 +175,7 @@ def test_a_line_that_steps_the_environment_is_named_as_such(rules):
     line = {"process_id": 0, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
     state = {"operation": "simulation", "layer": "python"}
     sentence = answer.read(trace(source_line=[{**line, **state, **times}])).sentence
-    assert " The environment takes 40.0 % of the loop at one line (ppo.py:7), and no" in sentence
+    assert " The environment takes 40.0 % of the loop at one line (ppo.py:7): rlscope" in sentence
 
 
 def test_lines_that_lead_to_one_without_advice_are_named_where_they_part(rules):
@@ -200,7 +200,7 @@ def test_lines_that_lead_to_one_without_advice_are_named_where_they_part(rules):
         ],
     )
     assert answer.read(rows).sentence.endswith(
-        "how to mend it. 2 lines lead there: ppo.py:20 55.6 %, ppo.py:21 44.4 %."
+        "no advice on it. 2 lines lead there: ppo.py:20 55.6 %, ppo.py:21 44.4 %."
     )
 
 
@@ -274,7 +274,7 @@ def test_a_share_of_several_loops_says_so(rules):
     line = {"process_id": 1, "stage": "loop", "file": FILE, "line": 7, "is_own": True}
     rows = [{**line, "operation": "update", "layer": "python", **times}]
     said = answer.read(looping("actor", source_line=rows)).sentence
-    assert "One line takes 40.0 % of the training loops of 2 processes (ppo.py:7)" in said
+    assert "The hottest line takes 40.0 % of the training loops of 2 processes (ppo.py:7)" in said
 
 
 @pytest.mark.parametrize(
