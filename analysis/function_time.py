@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 NETWORKS = (r".*/torch/nn/modules/module\.py:Module\.(_wrapped)?_call_impl",)
 """What calls a network: one library is one row."""
 KERAS_LAYERS = (r".*keras/(src/)?(layers/layer|engine/base_layer)\.py:Layer\.__call__",)
+OBJECT_COPIES = (
+    r".*/copy\.py:deepcopy",
+    r".*/dataclasses\.py:asdict",
+    r".*/json/__init__\.py:dumps?",
+    r".*/json/encoder\.py:.*",
+    r".*/yaml/__init__\.py:(safe_)?dump(_all)?",
+    r".*/pprint\.py:.*",
+)
+"""What goes through all that an object holds."""
 _STATEMENT = "findings/library_function"
 # What handles files, in the standard library.
 _FILE_CALLS = frozenset(

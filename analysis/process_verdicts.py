@@ -62,6 +62,11 @@ def are_cores_shared(worker: Row) -> bool:
     return worker["cores"] is None or worker["workers"] >= worker["cores"]
 
 
+def are_cores_crowded(worker: Row) -> bool:
+    """Whether workers have less than a core each."""
+    return bool(worker["cores"] and worker["workers"] > worker["cores"])
+
+
 def is_vector_slower(worker: Row) -> bool:
     """Whether the workers of an operation step for less time, added up, than it takes."""
     return bool(worker["all_stepped_ns"] < worker["operation_ns"])

@@ -15,6 +15,9 @@ from rlscope.analysis.process_verdicts import Lateness
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+# Steps of more workers than cores, in one process: the part of the time that they take now.
+_CROWDED, _LEAST_CROWDED = 0.6, 0.5
+
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for operation, workers in waits.workers_of(trace, loop.process_id).items():
@@ -64,10 +67,13 @@ def _beside(slept_ns: int) -> str:
 def _price(row: dict[str, Any], times: dict[str, Any]) -> Price:
     """What the operation takes, without the steps. A worker that was just woken finds its caches
     cold, so that in this process the same steps take less: a vector and its steps together are as
-    long. At most it also has all of the Python that the operation has now."""
+    long. More workers than cores also take CPUs from each other in the middle of a step. At most it
+    also has all of the Python that the operation has now."""
     scale = row["whole_ns"] / row["operation_ns"]
     stepped_ns, work_ns = row["all_stepped_ns"] * scale, times["work_ns"]
+    crowded = process_verdicts.are_cores_crowded(row)
     vector = Price(stepped_ns, 0.7 * stepped_ns, stepped_ns + work_ns)
+    vector = vector.part(_LEAST_CROWDED, _CROWDED, 1) if crowded else vector
     return prices.exact(times["wait_ns"] + work_ns).less(vector)
 
 

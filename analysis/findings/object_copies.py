@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlscope.analysis.function_rule import of_calls
+from rlscope.analysis.function_time import OBJECT_COPIES
 from rlscope.analysis.source_code import Source
 
 
@@ -12,15 +13,7 @@ def _copies_objects(source: Source, line: int) -> bool:
 
 
 RULE = of_calls(
-    # What goes through all that an object holds.
-    (
-        r".*/copy\.py:deepcopy",
-        r".*/dataclasses\.py:asdict",
-        r".*/json/__init__\.py:dumps?",
-        r".*/json/encoder\.py:.*",
-        r".*/yaml/__init__\.py:(safe_)?dump(_all)?",
-        r".*/pprint\.py:.*",
-    ),
+    OBJECT_COPIES,
     title="copying nested objects, or making text of them, takes",
     what="functions that go through objects one by one (copy.deepcopy, json)",
     fix="Copy only the arrays that change (array.copy()), and make text of what is looked at only.",

@@ -10,7 +10,7 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, groups, learning_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.function_time import OBJECT_COPIES, estimate_of, of_functions
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import (
@@ -93,6 +93,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if not finding_verdicts.are_readings_enough(sum(row["readings"] for row in rows)):
         return
     time = estimate_of(rows)
+    copies = of_functions(trace, loop, OBJECT_COPIES, operations)
+    if copies is not None:  # rule object_copies speaks of these
+        time = time.less(copies.time).at_least(0)
     called_ns = min(_called_ns(trace, loop, operations, rows), time.saving_ns)
     stepped_ns = min(_stepped_ns(trace, loop, operations, rows) + called_ns, time.saving_ns)
     if not learning_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
@@ -115,7 +118,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if fix is _STEPPED[1] and of_functions(trace, loop, (functions,), operations):
             fix = better
     yield Finding(
-        title=f"drawing batches takes {share(time.saving_ns, loop.loop_ns)} of the loop",
+        title="storing transitions and drawing batches takes "
+        f"{share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{count(entries)} entries into {first['operation']} take "
         f"{duration(time.saving_ns)}; in {share(stepped_ns, time.saving_ns)} of it, {what}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),

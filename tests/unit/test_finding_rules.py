@@ -41,6 +41,13 @@ def test_workers_that_step_for_less_than_their_messages_take(monkeypatch):
     assert (finding.file, finding.line, finding.operation) == (FILE, 7, "simulation")
 
 
+def test_more_workers_than_cores_take_them_from_each_other(monkeypatch):
+    steps(monkeypatch, *({"stepped_ns": SECOND // 2, "cores": 1} for _ in range(2)))
+    (finding,) = found("cheap_workers", vector())
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((8 - 0.6 * 2) * SECOND)
+
+
 def test_sleeps_between_two_looks_are_no_messages(monkeypatch):
     steps(monkeypatch, {"stepped_ns": SECOND // 2}, {"stepped_ns": SECOND // 2})
     wait = {"process_id": 0, "kind": "sleep", "operation": "simulation", "stage": "loop"}
