@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,10 @@ def _around(trace: Trace, loop: Loop, forwards: Sequence[Row]) -> tuple[Row, Pri
     """The line nearest to most calls of the networks of an operation, in a loop whose passes could
     be one call: [dream(start) for start in starts]. In dream, each call needs the one before."""
     direct = training_lines.direct(forwards)
-    if not any(_is_rolled_out(source_of(trace, row["file"]), row["line"]) for row in direct):
+    sources = [(source_of(trace, row["file"]), row["line"]) for row in direct]
+    is_rolled_out = any(_is_rolled_out(*each) for each in sources)
+    keeps_nothing = bool(sources) and all(_keeps_nothing(*each) for each in sources)
+    if not is_rolled_out and not keeps_nothing:
         return None  # what the line calls may keep a state
     row = batchable_lines.nearest(trace, loop, [row for row in forwards if row not in direct])
     if row is None or not brief_calls.are_brief_in(trace, loop, row["operation"]):
@@ -70,6 +74,24 @@ def _around(trace: Trace, loop: Loop, forwards: Sequence[Row]) -> tuple[Row, Pri
     time = training_lines.time_of([row])
     time = time.times(training_lines.whole_ns(trace, loop, row) / row["total_ns"])
     return row, time.within(loop.loop_ns)
+
+
+def _keeps_nothing(source: Source, line: int) -> bool:
+    """Whether the function around a line sets only variables of its own, in no loop."""
+    function = source.function_node(line)
+    if function is None or source.loop_at(line) is not None:
+        return False
+    targets = (
+        target
+        for node in ast.walk(function)
+        for target in (*getattr(node, "targets", ()), getattr(node, "target", None))
+    )
+    return not any(
+        isinstance(part, (ast.Attribute, ast.Subscript))
+        for target in targets
+        if isinstance(target, ast.AST)
+        for part in ast.walk(target)
+    )
 
 
 def _is_rolled_out(source: Source, line: int) -> bool:

@@ -70,6 +70,27 @@ def test_what_is_rolled_out_for_one_start_after_the_other_is_named(given, lines)
     assert [each.line for each in found_by("stepped_forward", trace)] == lines
 
 
+@pytest.mark.parametrize(
+    ("bonus", "lines"),
+    [
+        ("y = self.net(obs); return y.mean()", [4]),
+        ("self.h = self.net(obs, self.h); return self.h", []),
+        ("self.seen[0] = y = self.net(obs); return y", []),
+    ],
+)
+def test_a_method_that_keeps_nothing_may_stand_between(bonus, lines):
+    text = (
+        f"def bonus(self, obs):\n    {bonus}\n\nall = [curiosity.bonus(o).item() for o in seen]\n"
+    )
+    trace = loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 4, ((FILE, "bonus"), MODULE)),
+        text=text,
+        native_call=[calls("backprop", LINEAR, 90_000, SECOND)],
+        entries={"backprop": 100},
+    )
+    assert [each.line for each in found_by("stepped_forward", trace)] == lines
+
+
 def test_another_line_of_the_loop_may_train():
     text = TEXT.replace("rows.append", "fit_one(); rows.append")
     training = Time("backprop", "framework", SECOND, 1, (STEP,))

@@ -163,6 +163,7 @@ def crowded(
     iterations: int = 40,
     quick_entries: int = 1,
     cpu: str = "cpu_ns",
+    text: str = "",
 ):
     """A thread runs for 2 s. Each iteration is in operators for 200 ms, and two of them for 5 ms.
     They enter one operation, those two as often as `quick_entries` says."""
@@ -174,6 +175,7 @@ def crowded(
     all_ns = 2 * SECOND + others_ns
     return loop_rows(
         Time("update", "framework", 8 * SECOND, 3),
+        text=text,
         process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=all_ns if cpu == "cpu_ns" else None)],
         machine_sample=[{**load, "value": 100 * all_ns / LOOP_NS}] if cpu == "load" else [],
         thread=[
@@ -215,6 +217,14 @@ def test_quick_iterations_that_do_something_else_show_nothing():
     (finding,) = found(many_threads.RULE, crowded(quick_entries=9))
     assert finding.price is not None
     assert finding.price.high_ns == 0
+
+
+@pytest.mark.parametrize(("threads", "won"), [(16, 0.6), (2, 0)])
+def test_more_threads_than_cpus_disturb_each_other_in_all_iterations(threads, won):
+    text = f"torch.set_num_threads({threads})\n"
+    (finding,) = found(many_threads.RULE, crowded(quick_entries=9, text=text))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(won * 8 * SECOND)
 
 
 @pytest.mark.parametrize(
