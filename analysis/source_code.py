@@ -26,6 +26,7 @@ _CONVERTS = frozenset(
 )
 TELLS = frozenset("debug error info log print warning write".split())
 """What is called for people."""
+_TEXTS = frozenset(("chr", "format", "join", "repr", "str"))
 SCOPES = (*_FUNCTIONS, ast.Lambda)
 
 
@@ -190,6 +191,24 @@ def looped_names(loop: ast.AST) -> set[str]:
     """The variables of a loop, or of a comprehension."""
     parts = getattr(loop, "generators", [loop])
     return variables(part.target for part in parts if hasattr(part, "target"))
+
+
+def grows_text(source: Source, line: int) -> bool:
+    """Whether a line appends to a text: text += str(cell) + ","."""
+    return any(
+        isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_text(node.value)
+        for node in source.around(line)
+    )
+
+
+def _is_text(value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp):
+        return _is_text(value.left) or _is_text(value.right)
+    if isinstance(value, ast.Call):
+        return name_of(value.func) in _TEXTS
+    return isinstance(value, ast.JoinedStr) or (
+        isinstance(value, ast.Constant) and isinstance(value.value, str)
+    )
 
 
 def variables(nodes: Iterable[ast.AST]) -> set[str]:

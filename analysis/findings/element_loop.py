@@ -13,7 +13,14 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.own_loops import own_loop
-from rlscope.analysis.source_code import COMPREHENSIONS, SCOPES, Source, name_of, source_of
+from rlscope.analysis.source_code import (
+    COMPREHENSIONS,
+    SCOPES,
+    Source,
+    grows_text,
+    name_of,
+    source_of,
+)
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -109,6 +116,8 @@ def _computes(source: Source, line: int) -> bool:
     beside."""
     nodes = [*source.around(line)]
     if any(isinstance(node, ast.Call) and name_of(node.func)[:1].isupper() for node in nodes):
+        return False
+    if grows_text(source, line):  # rule state_keys speaks of these
         return False
     return any(
         (isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _OPERATORS))

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlscope.amounts import share
 from rlscope.analysis import lines, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions, time_of_line
-from rlscope.analysis.source_code import TELLS, Source, looped_names, name_of, source_of
+from rlscope.analysis.source_code import (
+    TELLS,
+    Source,
+    grows_text,
+    looped_names,
+    name_of,
+    source_of,
+)
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -29,6 +36,13 @@ _WRITERS = (
     r".*/torch/_tensor_str\.py:.*",
     r".*/torch/_tensor\.py:Tensor\.(__repr__|__format__)",
 )
+
+
+class _Made(NamedTuple):
+    """What is said of how a key is made, and the part of the line that another key wins."""
+
+    said: str
+    part: tuple[float, float, float]
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -53,26 +67,34 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for first in rows:
         if not verdicts.is_line_costly(first["own_ns"], loop.loop_ns):
             return
-        source = source_of(trace, first["file"])
-        is_text = writes_list(source, first["line"])
-        if is_text or joins_items(source, first["line"]):
+        made = _how_made(source_of(trace, first["file"]), first["line"])
+        if made is not None:
             time = time_of_line(rows, first)
             yield Finding(
                 title="a key or a text is made item by item, for "
                 f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-                evidence="The line writes a list of all items as text."
-                if is_text
-                else "The line joins what a comprehension, or map, makes of each item.",
+                evidence=f"The line {made.said}.",
                 evidence_sql=statement.shown(_STATEMENT, **asked),
                 fix="If the items are an array's, use array.tobytes() as the key. Else keep the "
                 "key beside the state, and change it with it.",
                 no_effect="Little effect where the state has a few items.",
-                price=time.part(*((0.85, 0.97, 1.0) if is_text else (0.6, 0.92, 1.0))),
+                price=time.part(*made.part),
                 operation=first["operation"],
                 file=first["file"],
                 line=first["line"],
             )
             return
+
+
+def _how_made(source: Source, line: int) -> _Made | None:
+    """How a line makes a key or a text; None: it makes none."""
+    if writes_list(source, line):
+        return _Made("writes a list of all items as text", (0.85, 0.97, 1.0))
+    if joins_items(source, line):
+        return _Made("joins what a comprehension, or map, makes of each item", (0.6, 0.92, 1.0))
+    if source.loop_at(line) is not None and grows_text(source, line):
+        return _Made("appends each item to a text", (0.5, 0.8, 1.0))
+    return None
 
 
 def writes_list(source: Source, line: int) -> bool:

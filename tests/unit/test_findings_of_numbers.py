@@ -29,6 +29,11 @@ def test_a_key_that_is_made_of_items_is_named_with_all_of_its_line():
     (finding,) = found(state_keys.RULE, loop_rows(*times, text=written))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.97 * 4 * SECOND)
+    grown = "def key(board):\n    for cell in board: text += str(cell)\n"
+    (finding,) = found(state_keys.RULE, loop_rows(*times, text=grown))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.8 * 4 * SECOND)
+    assert found(element_loop.RULE, loop_rows(*times, text=grown)) == []
     little = Time("(none)", "python", SECOND // 100, 2)
     assert found(state_keys.RULE, loop_rows(little, text=text)) == []
     assert found(state_keys.RULE, loop_rows(*times, text=text.replace("join", "count"))) == []
