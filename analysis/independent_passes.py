@@ -134,6 +134,19 @@ def needs_earlier(source: Source, line: int) -> bool:
     return any(_feeds_itself(call, statements) for call in named_calls_at(loop, line))
 
 
+def input_needs_earlier(source: Source, line: int) -> bool:
+    """Whether the first argument of what a line sets, with its state as another one, comes of what
+    an earlier pass set: h = cell(actor(h), h), and not h = cell(x[t], h)."""
+    loop = source.innermost_loop(line)
+    statements = [*_statements(loop)] if loop is not None else []
+    for each in statements:
+        for call in ast.walk(each.node):
+            if isinstance(call, ast.Call) and len(call.args) > 1 and is_at(call, line, loop):
+                if _meet(each.sets, _names(call.args[1:])):
+                    return _meet(each.sets, _come_of(_names(call.args[:1]), statements))
+    return False
+
+
 def goes_through_items(source: Source, line: int) -> bool:
     """Whether a line gives a function what a `for` goes through, item by item: no stretches of it,
     as minibatches are."""
@@ -245,8 +258,11 @@ def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
 
 def _needed(call: ast.Call, statements: Iterable[_Statement]) -> set[str]:
     """Variables that the arguments of a call come of, over whatever statements."""
-    others = [*statements]
-    needed = _names(given(call))
+    return _come_of(_names(given(call)), statements)
+
+
+def _come_of(names: set[str], statements: Iterable[_Statement]) -> set[str]:
+    others, needed = [*statements], names
     found = others
     while found:
         owners = _with_owners(needed)

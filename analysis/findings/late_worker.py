@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ _WORK = ("python", "simulator", "framework")
 # A step may also wait, for a device or another program.
 _STEP = (*_WORK, "wait")
 
+_SAYS = re.compile("worker|env|actor", re.IGNORECASE)
+
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for workers in waits.workers_of(trace, loop.process_id).values():
@@ -34,7 +37,7 @@ def _finding(trace: Trace, row: Mapping[str, Any]) -> Finding:
     asked = {"process_id": row["worker_id"]}
     each_ns = row["stepped_ns"] / max(row["own_steps"], 1)
     return Finding(
-        title=f"{row['worker']} takes {duration(each_ns)} a step, and others "
+        title=f"{_name(row['worker'])} takes {duration(each_ns)} a step, and others "
         f"{duration(row['typical_ns'])}",
         evidence=f"It was the last of {count(row['workers'])} workers in {count(row['last'])} of "
         f"{count(row['steps'])} steps.",
@@ -46,6 +49,11 @@ def _finding(trace: Trace, row: Mapping[str, Any]) -> Finding:
         operation=row["operation"],
         **lines.place_of(_lines(trace, row)),
     )
+
+
+def _name(worker: str) -> str:
+    """Many are called after their function, such as "loop 1"."""
+    return worker if _SAYS.search(worker) else f"environment worker {worker}"
 
 
 def _lines(trace: Trace, row: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ from rlscope.analysis import groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
-from rlscope.analysis.source_code import source_of
+from rlscope.analysis.independent_passes import input_needs_earlier
+from rlscope.analysis.source_code import Source, source_of
 from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _WITH_BACKWARD = 3
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     learning = groups.paths_in(trace, loop.process_id, LEARNING)
-    cells = of_functions(trace, loop, _CELLS, learning)
+    cells = of_functions(trace, loop, _CELLS, learning, _is_given_a_sequence)
     if cells is None or source_of(trace, cells.file).loop_at(cells.line) is None:
         return
     time = cells.time.times(_WITH_BACKWARD).within(loop.loop_ns)
@@ -40,6 +41,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         file=cells.file,
         line=cells.line,
     )
+
+
+def _is_given_a_sequence(source: Source, line: int) -> bool:
+    """Whether a step of a line is given what is there before the loop, but for its state. One
+    that imagines what comes next is given what it made."""
+    return not input_needs_earlier(source, line)
 
 
 RULE = Rule(_find)

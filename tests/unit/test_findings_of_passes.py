@@ -219,6 +219,21 @@ def test_a_chain_in_a_function_of_its_own_is_in_no_loop_there():
     assert not are_chains_one(f"{text}            state = model(state, t)\n")
 
 
+@pytest.mark.parametrize(
+    ("body", "needs"),
+    [
+        ("h = cell(x[t], h)", False),
+        ("h, c = self.cell(torch.cat([x[t], a[t]]), (h, c))", False),
+        ("a = actor(h); h = m['cell'](torch.cat([z, a]), h)", True),
+        ("h = cell(decoder(h), h)", True),
+        ("y = net(x[t])", False),
+    ],
+)
+def test_a_cell_may_be_given_what_it_made(body: str, needs: bool):
+    text = f"for t in range(9):\n    {body}\n"
+    assert independent_passes.input_needs_earlier(Source(ast.parse(text)), 2) == needs
+
+
 def test_a_batch_of_one_may_be_made_before():
     text = "for row in rows:\n    one = x[row].unsqueeze(0)\n    out.append(net(one))\n"
     assert independent_passes.gives_one(Source(ast.parse(text)), 3)
