@@ -46,7 +46,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Run it under torch.no_grad() or torch.inference_mode().",
             no_effect="No effect, but an error, where a loss uses what inference computed.",
             experiment=_experiment(row),
-            price=exact(row["work_ns"]).part(0.15, 0.45, 0.7),
+            price=exact(row["work_ns"]).part(0.1, 0.35, 0.65),
             operation=row["operation"],
             file=places[0]["file"],
             line=places[0]["line"],

@@ -45,8 +45,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Act under torch.no_grad(), and keep what was seen and done. Before the loss, compute "
         "one forward with all steps, and the loss of all at once.",
-        no_effect="Other results where a backward goes through the environment, or through a state "
-        "of the network.",
+        no_effect="Other results where a backward goes through the environment or a state of the "
+        "network, or where layers draw (dropout) or count (batch norm).",
         # Taken from two programs: pytorch/examples' actor-critic wins 80 % of its loop, of which
         # these parts promise 55 %, and the planted recorded_episodes 47 %, where they promise 58 %.
         price=exact(learning_ns)

@@ -20,7 +20,6 @@ SPEAKING = [
     ("argument_validation", "inference", (DISTRIBUTION, "Distribution._validate_sample")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_single_tensor_adamw")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_single_tensor_sgd")),
-    ("optimizer_loop", "update", (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")),
     ("checkpoints", "saving", (f"{TORCH}/serialization.py", "save")),
     (
         "logging_calls",
@@ -78,6 +77,7 @@ PARTS = {
 SILENT = [
     ("argument_validation", "inference", (f"{TORCH}/distributions/normal.py", "Normal.sample")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/adamw.py", "_fused_adamw")),
+    ("optimizer_loop", "update", (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")),
     ("optimizer_loop", "update", (f"{TORCH}/optim/sgd.py", "_multi_tensor_sgd")),
     ("checkpoints", "loading", (f"{TORCH}/serialization.py", "load")),
     ("logging_calls", "update", (f"{TORCH}/distributions/normal.py", "Normal.log_prob")),
@@ -362,6 +362,16 @@ def test_sums_of_colours_are_made_of_floats(text, is_gray):
     findings = found(rule("picture_work"), loop_rows(time, text=f"def gray(rgb):\n    {text}\n"))
     prices = [each.price.saving_ns for each in findings if each.price]
     assert prices == ([pytest.approx(0.8 * 4 * SECOND)] if is_gray else [])
+
+
+def test_foreach_wins_something_on_a_gpu():
+    rmsprop = (f"{TORCH}/optim/rmsprop.py", "_single_tensor_rmsprop")
+    trace = loop_rows(
+        Time("update", "framework", 4 * SECOND, 7, (rmsprop,)),
+        Time("update", "cuda_api", SECOND, 8),
+    )
+    (finding,) = found(rule("optimizer_loop"), trace)
+    assert "foreach=True" in finding.fix
 
 
 def test_a_function_that_calls_itself_counts_once():
