@@ -34,7 +34,8 @@
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
 // earlier one, or lie inside of one that has gradients. Then it is `advantage` if an F of this kind
-// was the first one since the last S, and else a part of the update, `backprop`.
+// was the first one since the last S, and no batch was drawn before it; else a part of the update,
+// `backprop`.
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
 //

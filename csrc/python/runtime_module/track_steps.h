@@ -85,7 +85,8 @@ inline uint32_t Track::NameOfAside(uint32_t inside) const {
     const bool is_of_texts = generated_ || (modules_.has_texts() && !has_environment);
     return is_of_texts ? kAutoReference : kAutoTarget;
   }
-  return updated_ || !modules_.is_aside_first() ? kAutoBackprop : kAutoAdvantage;
+  const bool is_rollout = !updated_ && !drawn_ && modules_.is_aside_first();
+  return is_rollout ? kAutoAdvantage : kAutoBackprop;
 }
 
 // With the block that is open without a forward so far: it becomes what it interrupted, as far as

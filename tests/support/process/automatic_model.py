@@ -248,7 +248,8 @@ class _Reading:
             return REFERENCE if self.generated else TARGET
         first = self.waiting[0].forwards[:1] if self.waiting else []
         is_first = not any(gradients for _, gradients in first)
-        return ADVANTAGE if is_first and not self.updated else BACKPROP
+        is_rollout = is_first and not self.updated and self.drawn is None
+        return ADVANTAGE if is_rollout else BACKPROP
 
     def lone_step(self, token: Token) -> Iterator[Interval]:
         """An O without a B."""
