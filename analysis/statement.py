@@ -95,7 +95,8 @@ def _collect(name: str, select: str, users: tuple[str, ...], parts: dict[str, st
 
 
 def _read_part(part: str, user: str) -> str:
-    known = part_names()
-    if part not in known:
-        raise ValueError(f"{user}.sql uses {part!r}; there are the parts {', '.join(known)}")
-    return _FILES.joinpath(f"parts/{part}.sql").read_text(encoding="utf-8")
+    try:
+        return _FILES.joinpath(f"parts/{part}.sql").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        known = ", ".join(part_names())
+        raise ValueError(f"{user}.sql uses {part!r}; there are the parts {known}") from None
