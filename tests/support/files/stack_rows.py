@@ -71,9 +71,11 @@ def _tree(files: list[str], name: str, stacks: int, file_lines: int) -> list[Row
 
 
 def _stack_times(times: Mapping[tuple[int, State], int], tree: list[Row]) -> Iterator[Row]:
-    """The first quarter of a state's time is in no known stack, the rest in every fifth one."""
+    """The first quarter of a state's time is in no known stack, the rest in every fifth one, or in
+    forty of many."""
+    step = max(5, len(tree) // 40)
     for place, ((process_id, state), ns) in enumerate(times.items()):
-        chosen = [row["stack_id"] for row in tree[place % 5 + 1 :: 5]]
+        chosen = [row["stack_id"] for row in tree[place % step + 1 :: step]]
         unknown = ns // 4
         yield _time(process_id, None, state, unknown, 1)
         # The later ones have more: the ends of their parts grow like squares.
