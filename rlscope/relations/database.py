@@ -4,7 +4,8 @@ There is no database file: DuckDB's locks out every other process while one writ
 changes between major versions. The catalogue (views over Parquet files, or tables where those
 cannot be written) is made on one connection outside any transaction, because DuckDB's DDL is
 transactional: a view made inside a SQLAlchemy transaction vanishes with its rollback. Every
-other connection of the process shares it by the name of the in-memory database.
+other connection of the process shares it by the name of the in-memory database. A view over small
+files becomes a table once a statement names it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from rlscope.table import Table
 
 _RUNS = "runs"  # schema of the tables that views over several runs join
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
+# Files of a relation that are read once, and kept in memory. DuckDB plans a statement in two thirds
+# of the time where its relations are there, and to plan takes longer than to read few rows.
+_SMALL_BYTES = 256 << 10
 # Types whose values are short; HUGEINT is that of sums.
 _PLAIN_TYPES = frozenset(
     ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE")
@@ -68,6 +72,8 @@ class Database:
         self._root = self.engine.raw_connection()
         self._duckdb: Any = self._root.driver_connection
         self._files: list[Path] = []  # that views read
+        self._small: set[str] = set()  # relations whose views read small files
+        self._holding = threading.Lock()
         self._restricted = False
         sa.event.listen(self.engine, "before_cursor_execute", self._check)
 
@@ -269,6 +275,8 @@ class Database:
             self.create(relation)
             return
         self._files.extend(files)
+        if sum(file.stat().st_size for file in files) <= _SMALL_BYTES:
+            self._small.add(relation.name)
         names = ", ".join(quoted(column.name) for column in relation.columns)
         paths = ", ".join(_literal(str(file)) for file in files)
         # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
@@ -276,6 +284,17 @@ class Database:
             f"CREATE VIEW {quoted(relation.name)} AS SELECT {names}"
             f" FROM read_parquet([{paths}], hive_partitioning = false)"
         )
+
+    def hold(self, names: Collection[str]) -> None:
+        """Reads those of the relations into memory whose files are small, unless it did before."""
+        if self._small.isdisjoint(names):
+            return
+        with self._holding:
+            wanted = self._small.intersection(names)
+            self._small -= wanted
+            for name in wanted:
+                with suppress(duckdb.Error), self._cursor() as cursor:
+                    _hold(cursor, quoted(name))
 
     def add_runs(self, directories: Mapping[str, str]) -> None:
         """Makes the table that the views over several runs join: files, and whose they are."""
@@ -433,6 +452,19 @@ def _ended_after(cursor: Any, seconds: float) -> Iterator[None]:
         raise QueryError(f"the statement took longer than {seconds:g} s, and was ended") from error
     finally:
         timer.cancel()
+
+
+def _hold(cursor: Any, name: str) -> None:
+    """Makes a view a table of its rows; it stays a view where that fails."""
+    cursor.begin()
+    try:
+        cursor.execute(f"CREATE TABLE _held AS FROM {name}")
+        cursor.execute(f"DROP VIEW {name}")
+        cursor.execute(f"ALTER TABLE _held RENAME TO {name}")
+        cursor.commit()
+    except BaseException:
+        cursor.rollback()
+        raise
 
 
 def _literal(text: str) -> str:

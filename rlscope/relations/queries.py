@@ -142,9 +142,10 @@ class Queries(ABC):
 
     def _make_named(self, statement: str, variables: Variables | None = None) -> None:
         """Makes the relations on request whose names a statement has among its words, or is given
-        for query_table()."""
+        for query_table(). Small ones are read into memory."""
         words = {word.lower() for word in _WORD.findall(statement)}
         if variables and "query_table" in words:
             words |= {str(value).lower() for value in variables.values()}
         for relation in sorted(words & store.ON_REQUEST):
             self._make_on_request(relation)
+        self._database.hold(words)

@@ -17,6 +17,7 @@ from support.files.tiny_traces import load_checked, write_trace
 
 from rlscope.errors import QueryError, TraceError
 from rlscope.opening import load
+from rlscope.relations import database
 from rlscope.relations.files.manifest import MANIFEST
 from rlscope.relations.schema import store
 
@@ -235,6 +236,42 @@ def test_queries_may_come_from_any_thread(root):
     with load(root) as trace, ThreadPoolExecutor(4) as pool:
         counts = list(pool.map(lambda _: len(trace.table("event")), range(16)))
         assert counts == [len(trace.table("event"))] * 16
+
+
+def kinds(trace, *relations):
+    """Whether each is a view over its files, or a table in memory."""
+    rows = dict(trace.sql("SELECT table_name, table_type FROM information_schema.tables"))
+    return [rows[relation] for relation in relations]
+
+
+def test_small_relations_are_in_memory_once_a_statement_names_them(root):
+    with load(root) as trace:
+        assert kinds(trace, "breakdown", "process") == ["VIEW", "VIEW"]
+        trace.sql("SELECT * FROM Breakdown")
+        assert kinds(trace, "breakdown", "process") == ["BASE TABLE", "VIEW"]
+        held = all_rows(trace)
+        assert kinds(trace, "breakdown", "process") == ["BASE TABLE", "BASE TABLE"]
+    with load(root) as trace:
+        trace._database._small.clear()
+        assert all_rows(trace) == held
+        assert kinds(trace, "breakdown", "process") == ["VIEW", "VIEW"]
+
+
+def test_large_relations_stay_where_they_are(root, monkeypatch):
+    load(root).close()
+    sizes = [path.stat().st_size for path in (root / "tables").rglob("breakdown*.parquet")]
+    monkeypatch.setattr(database, "_SMALL_BYTES", sum(sizes) - 1)
+    with load(root) as trace:
+        trace.sql("SELECT * FROM breakdown, wait")
+        assert kinds(trace, "breakdown", "wait") == ["VIEW", "BASE TABLE"]
+
+
+def test_relations_come_into_memory_while_other_threads_read_them(root):
+    statements = [f"SELECT count(*) FROM {name}" for name in ("breakdown", "process", "thread")] * 8
+    with load(root) as trace, ThreadPoolExecutor(8) as pool:
+        found = [list(table) for table in pool.map(trace.sql, statements)]
+        assert found == found[:3] * 8
+        assert kinds(trace, "breakdown", "process", "thread") == ["BASE TABLE"] * 3
 
 
 def test_events_are_made_when_first_asked_for_and_kept(root):
