@@ -18,6 +18,7 @@ A relation lies in DIR/tables in one of two layouts (`layout_of`):
 
 from __future__ import annotations
 
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -69,6 +70,11 @@ ON_REQUEST = frozenset({"event", "finding"})
 
 def relations() -> dict[str, Table]:
     """Every relation by name, in the order of the files above."""
+    return dict(_relations())
+
+
+@cache  # who opens a trace asks a hundred times
+def _relations() -> dict[str, Table]:
     return {
         table.name: table
         for module in (run_tables, sweep_tables, cuda_tables, advice_tables)
