@@ -8,7 +8,9 @@ Answers `sql` and `table` as rlscope.opening.Trace does. Columns that a row leav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import weakref
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from rlscope.table import Table
 SECOND = 1_000_000_000
 # Rows that are literals of a statement: so few take less time than arrays, and more take longer.
 _FEW = 50
+_WORD = re.compile(r"\w+")
+# Of relations that are gone: to start another one takes 10 ms.
+_idle: list[Database] = []
 
 
 class Relations:
@@ -31,17 +36,25 @@ class Relations:
         rows["wait"] = [{"stage": "loop", **row} for row in rows.get("wait", ())]
         rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
         rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
-        self._database = Database()
-        self._database.use_one_thread()  # as for a trace of few rows
+        self._database = _idle.pop() if _idle else _started()
+        self._made: set[str] = set()
+        weakref.finalize(self, _leave, self._database, self._made).atexit = False
         self._answers: dict[str, Table] = {}
-        self._database.create(*store.relations().values())
         unknown = rows.keys() - store.relations().keys()
         assert not unknown, f"no such relation: {unknown}"
         for name, given in rows.items():
             if given:
                 self._insert(name, given)
 
+    def _make(self, names: Collection[str]) -> None:
+        """Makes those of the relations that are not there yet: to make all takes 10 ms."""
+        known = store.relations()
+        wanted = known.keys() & names - self._made
+        self._database.create(*(known[name] for name in wanted))
+        self._made |= wanted
+
     def _insert(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._make({name})
         relation = store.relations()[name]
         names = [column.name for column in relation.columns]
         unknown = {key for row in rows for key in row} - set(names)
@@ -57,11 +70,25 @@ class Relations:
         """Answers each question once: the rows never change."""
         question = repr((statement, parameters))
         if question not in self._answers:
+            self._make({word.lower() for word in _WORD.findall(statement)})
             self._answers[question] = self._database.sql(statement, parameters)
         return self._answers[question]
 
     def table(self, relation: str) -> Table:
+        self._make({relation})
         return self._database.select(store.relations()[relation].select())
+
+
+def _started() -> Database:
+    database = Database()
+    database.use_one_thread()  # as for a trace of few rows
+    return database
+
+
+def _leave(database: Database, made: Collection[str]) -> None:
+    """Empties it, for other relations."""
+    database.drop(store.relations()[name] for name in made)
+    _idle.append(database)
 
 
 def _literal(value: object) -> str:
