@@ -1,6 +1,7 @@
 """Programs that are forks of one recorded process, which imports for all what they share.
 
-To take the interpreter apart with PyTorch takes a second, so the forks leave that out.
+To take the interpreter apart with PyTorch takes a second, so the forks leave that out. A quarter of
+its import is a search for garbage, of which there is none.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from collections.abc import Mapping
 from support.process.recorded_child import Recorded, record
 
 _QUICK_END = "atexit._run_exitfuncs(); sys.stdout.flush(); sys.stderr.flush(); os._exit(0)"
+_BEGIN = "import gc; gc.disable()\n"
 _FORKS = """
-import atexit, os, sys
+import atexit, gc, os, sys
+gc.freeze()
+gc.enable()
 for text in {texts!r}:
     child = os.fork()
     if child == 0:
@@ -34,6 +38,6 @@ def record_forks(
     """Runs `begin`, then each program in a child of it, one after the other. Gives what was
     recorded, and the system's number of each child by its name."""
     forks = _FORKS.format(texts=[*programs.values()], ends=ends)
-    recorded = record(directory, begin + forks, timeout=timeout)
+    recorded = record(directory, _BEGIN + begin + forks, timeout=timeout)
     pids = map(int, re.findall(r"^child (\d+)$", recorded.output, re.MULTILINE))
     return recorded, dict(zip(programs, pids, strict=True))
