@@ -95,7 +95,12 @@ def relations_in(module: ModuleType) -> list[Table]:
 def relations_of_runs() -> dict[str, Table]:
     """Every relation of several runs: with the column run_id in front, and `run` also with the
     directory of each."""
-    return {name: _of_runs(relation) for name, relation in relations().items()}
+    return dict(_relations_of_runs())
+
+
+@cache  # to make their columns takes 8 ms
+def _relations_of_runs() -> dict[str, Table]:
+    return {name: _of_runs(relation) for name, relation in _relations().items()}
 
 
 def _of_runs(relation: Table) -> Table:
