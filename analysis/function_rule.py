@@ -71,8 +71,8 @@ def of_calls(
 
 
 def _time_in(trace: Trace, loop: Loop, operations: Container[str]) -> float:
-    rows = states(trace, loop).to_dicts()
-    names = ((OUTSIDE if row["operation"] == BETWEEN else row["operation"]) for row in rows)
-    return sum(
-        row["duration_ns"] for row, name in zip(rows, names, strict=True) if name in operations
-    )
+    whole_ns = 0.0
+    for row in states(trace, loop).to_dicts():
+        name = OUTSIDE if row["operation"] == BETWEEN else row["operation"]
+        whole_ns += row["duration_ns"] * (name in operations)
+    return whole_ns

@@ -138,7 +138,9 @@ def input_needs_earlier(source: Source, line: int) -> bool:
     """Whether the first argument of what a line sets, with its state as another one, comes of what
     an earlier pass set: h = cell(actor(h), h), and not h = cell(x[t], h)."""
     loop = source.innermost_loop(line)
-    statements = [*_statements(loop)] if loop is not None else []
+    if loop is None:
+        return False
+    statements = [*_statements(loop)]
     for each in statements:
         for call in ast.walk(each.node):
             if isinstance(call, ast.Call) and len(call.args) > 1 and is_at(call, line, loop):

@@ -76,15 +76,19 @@ def _argument(source: Source, name: str, line: int) -> ast.expr | None:
     owners = [each.name for each in source.around(line) if isinstance(each, ast.ClassDef)]
     called = owners[-1] if owners and function.name == "__init__" else function.name
     given = [
-        next(
-            (each.value for each in call.keywords if each.arg == name),
-            (call.args[place - bool(owners) :] or [by_default])[0],
-        )
+        _given(call, name, place - bool(owners)) or by_default
         for call in ast.walk(source.tree or ast.Module([], []))
         if isinstance(call, ast.Call) and name_of(call.func) == called
-    ] or [by_default]
-    texts = {ast.unparse(each) if each else None for each in given}
-    return given[0] if len(texts) == 1 else None
+    ]
+    first = given[0] if given else by_default
+    texts = {each and ast.unparse(each) for each in given}
+    return first if len(texts) <= 1 else None
+
+
+def _given(call: ast.Call, name: str, place: int) -> ast.expr | None:
+    """What a call gives for a parameter, by its name or its place."""
+    by_name = (each.value for each in call.keywords if each.arg == name)
+    return next(by_name, call.args[place] if place < len(call.args) else None)
 
 
 def _made(source: Source, value: ast.expr, line: int) -> ast.expr | None:

@@ -21,17 +21,19 @@ _STATEMENT = "findings/recompilation"
 _OF_DATA_SETS = "Dataset_"
 # What makes a compiled function of one: jax.jit, tf.function, torch.compile.
 _MAKERS = frozenset("compile function jit pmap".split())
-_MADE_ANEW = {
-    "fix": "Make the compiled function once, before the loop, and keep it. Each call of jit, "
-    "torch.compile or tf.function on a new function, such as a lambda, compiles anew.",
-    "no_effect": "No effect if the function must be another one each time.",
-}
+_TORCH = "torch.compile"
+_ANEW = (
+    "Make the compiled function once, before the loop, and keep it. Each call of jit, "
+    "torch.compile or tf.function on a new function, such as a lambda, compiles anew."
+)
+_NO_EFFECT_ANEW = "No effect if the function must be another one each time."
+_NO_EFFECT = "No effect once all shapes have been met: a longer run pays it once."
 _FIXES = {
     "JAX": "Give it the same shapes and types each time (pad batches), and pass numbers that "
     "change as arrays: each new value of a static argument is compiled anew.",
     "TensorFlow": "Give it the same shapes each time (pad batches), and tensors for numbers that "
     "change: each new number of Python is traced anew.",
-    "torch.compile": "Give it the same shapes each time (pad batches), or let torch.compile make "
+    _TORCH: "Give it the same shapes each time (pad batches), or let torch.compile make "
     "one function for all shapes (dynamic=True).",
 }
 
@@ -43,7 +45,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         if (row["function"] or "").startswith(_OF_DATA_SETS) or _is_of_jax(trace, row):
             continue
-        again_ns = row["again_ns"]
+        again_ns, is_anew = row["again_ns"], _is_made_anew(trace, row)
         # What follows is in the loop.
         first = Price(row["first_ns"], 0.7 * row["first_ns"], row["first_ns"]).times(row["again"])
         yield Finding(
@@ -55,19 +57,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"takes {duration(row['first_ns'])} longer than usual. The price is a part of "
             f"the loop's {duration(loop.loop_ns)} and of these compilations together.",
             evidence_sql=statement.shown(_STATEMENT, **asked),
-            **(_MADE_ANEW if _is_made_anew(trace, row) else _of_shapes(row["compiler"])),
+            fix=_ANEW if is_anew else _FIXES.get(row["compiler"], _FIXES[_TORCH]),
+            no_effect=_NO_EFFECT_ANEW if is_anew else _NO_EFFECT,
             outside_ns=round(again_ns),
             price=Price(again_ns, again_ns * 0.8, again_ns).plus(first),
             file=row["file"],
             line=row["line"],
         )
-
-
-def _of_shapes(compiler: str) -> dict[str, str]:
-    return {
-        "fix": _FIXES.get(compiler, _FIXES["torch.compile"]),
-        "no_effect": "No effect once all shapes have been met: a longer run pays it once.",
-    }
 
 
 def _is_made_anew(trace: Trace, row: Mapping[str, Any]) -> bool:
