@@ -23,8 +23,8 @@ bool ReadProcStat(uint32_t pid, ProcStat* stat);
 // Whether the process that began at `start_time` still runs under this pid (a zombie does not).
 bool IsAlive(uint32_t pid, uint64_t start_time);
 
-// A descriptor of a process, for HasExited(); the caller closes it. -1: there is no such process, or
-// the kernel is older than 5.3.
+// A descriptor of a process, for HasExited(); the caller closes it. -1: there is no such process,
+// or the kernel is older than 5.3.
 int OpenProcess(uint32_t pid);
 // Whether the process has ended, a zombie too. False: it lives, or the descriptor is -1.
 bool HasExited(int process);
