@@ -42,6 +42,55 @@ class Backward:
 
 def backward_at(optimizers: Optimizers, source: Source, line: int) -> Backward | None:
     """Of a line that calls a backward. None: all of it is needed, or it is not known."""
+    passed = _passed_at(optimizers, source, line, optimizers.names)
+    if passed is None:
+        return None
+    trained = passed.trained
+    frozen = _Frozen(passed.scope, _place(passed.call))
+    others = tuple(
+        each
+        for each in passed.networks
+        if each.given & trained
+        and optimizers.is_trained_apart(each.network, trained)
+        and not frozen.has(each.network)
+    )
+    return passed.of(others)
+
+
+def targets_at(optimizers: Optimizers, source: Source, line: int) -> Backward | None:
+    """The same of networks that no optimizer trains, because they get the weights of others, and
+    that are given nothing which a trained one made: no gradient has to go through them."""
+    targets = optimizers.copies - optimizers.names
+    passed = _passed_at(optimizers, source, line, optimizers.names | targets) if targets else None
+    if passed is None:
+        return None
+    others = tuple(
+        each
+        for each in passed.networks
+        if each.network in targets and not each.given & passed.trained
+    )
+    return passed.of(others)
+
+
+@dataclass(frozen=True)
+class _Passed:
+    """Of a line that calls a backward."""
+
+    scope: ast.AST
+    call: ast.Call
+    loss: ast.expr
+    trained: Networks
+    networks: list[NetworkCall]
+    """Calls that the loss comes of."""
+
+    def of(self, unfrozen: tuple[NetworkCall, ...]) -> Backward | None:
+        mine = tuple(each for each in self.networks if each.network in self.trained)
+        return Backward(ast.unparse(self.loss), mine, unfrozen) if mine and unfrozen else None
+
+
+def _passed_at(
+    optimizers: Optimizers, source: Source, line: int, names: Networks
+) -> _Passed | None:
     scope = source.function_node(line) or source.tree or ast.Module([], [])
     calls = sorted(_calls_in(scope), key=_place)
     found = [call for call in calls if call.lineno == line and _loss_of(call) is not None]
@@ -52,19 +101,10 @@ def backward_at(optimizers: Optimizers, source: Source, line: int) -> Backward |
     stmt = next((each for each in source.around(line) if _is_statement_of(each, call)), None)
     if loss is None or not trained or not isinstance(stmt, ast.stmt):
         return None
-    passed = Scope(scope, optimizers.names).calls_for(loss, stmt, _place(call))
+    passed = Scope(scope, names).calls_for(loss, stmt, _place(call))
     if any(each.network == UNKNOWN for each in passed):
         return None
-    mine = tuple(each for each in passed if each.network in trained)
-    frozen = _Frozen(scope, _place(call))
-    others = tuple(
-        each
-        for each in passed
-        if each.given & trained
-        and optimizers.is_trained_apart(each.network, trained)
-        and not frozen.has(each.network)
-    )
-    return Backward(ast.unparse(loss), mine, others) if mine and others else None
+    return _Passed(scope, call, loss, trained, passed)
 
 
 def _calls_in(scope: ast.AST) -> Iterator[ast.Call]:

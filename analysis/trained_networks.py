@@ -20,6 +20,8 @@ _OPTIMIZERS = frozenset(
 )
 LINES = rf"(?i)optim|\.step\(|zero_grad|\b({'|'.join(sorted(_OPTIMIZERS))})\b"
 """What lines have that make optimizers, or call them: a regular expression."""
+# What may keep the weights of a network from gradients, or a call of it from autograd.
+_FREEZES = frozenset(("disable_gradients", "freeze", "freeze_network", "requires_grad_"))
 _JOINS = frozenset(("chain", "list", "tuple"))
 _SELF = "self"
 
@@ -34,6 +36,24 @@ class Optimizers:
     def names(self) -> Networks:
         """Of all networks that are known to be trained."""
         return frozenset().union(*self._steps.values())
+
+    @cached_property
+    def copies(self) -> Networks:
+        """Networks that get the weights of others, and that nothing freezes: target networks."""
+        found: set[str] = set()
+        frozen: set[str] = set()
+        for tree in self._trees:
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and name_of(node.func) in _FREEZES:
+                    frozen |= _named_in(node)
+                elif isinstance(node, ast.Call) and name_of(node.func) == "load_state_dict":
+                    of_others = [each for given in node.args for each in _states_in(given)]
+                    found |= (
+                        {_owner(node)} if of_others and _owner(node) not in of_others else set()
+                    )
+                elif isinstance(node, ast.For) and any(_is_frozen_in(each) for each in node.body):
+                    frozen |= _named_in(node.iter)
+        return frozenset(found - frozen)
 
     def of_step(self, call: ast.Call) -> Networks | None:
         """What a call trains that is the step of an optimizer, or is given one as a scaler is.
@@ -92,6 +112,29 @@ class Optimizers:
         owner = name_of(getattr(optimizer, "value", optimizer))
         is_known = owner != _SELF and isinstance(optimizer, ast.Attribute)
         return frozenset((owner,)) if is_known else None
+
+
+def _owner(call: ast.Call) -> str:
+    """Of a method: critic of self.critic.eval()."""
+    return name_of(getattr(call.func, "value", call.func))
+
+
+def _states_in(value: ast.AST) -> Iterator[str]:
+    """The networks whose state_dict() is asked."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and name_of(node.func) == "state_dict":
+            yield _owner(node)
+
+
+def _named_in(node: ast.AST) -> set[str]:
+    return {name_of(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+
+
+def _is_frozen_in(statement: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "requires_grad"
+        for part in ast.walk(statement)
+    )
 
 
 def pairs(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

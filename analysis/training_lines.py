@@ -22,7 +22,8 @@ Row = Mapping[str, Any]
 _GROUPS = (LEARNING, "reference", "reward")
 # The backward of layers of 48 to 128 units takes 1.6 to 2.0 times as long as their forward.
 _WITH_BACKWARD = 3
-_WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
+WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
+"""Operations whose forwards have none."""
 _STATEMENT = "findings/calling_line"
 _ASKING = "findings/network_line"
 _BACKWARDS = (
@@ -82,7 +83,7 @@ def has_backward(trace: Trace, row: Row) -> bool:
     """Whether the forwards of a line have one."""
     if source_of(trace, row["file"]).is_under(row["line"], GRADIENTS_OFF):
         return False
-    return row["operation"].rpartition("/")[2] not in _WITHOUT_BACKWARD
+    return row["operation"].rpartition("/")[2] not in WITHOUT_BACKWARD
 
 
 def whole_ns(trace: Trace, loop: Loop, row: Row, lines: Container[int] = ()) -> float:

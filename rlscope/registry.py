@@ -141,6 +141,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "stepped_cells": "rlscope.analysis.findings.stepped_cells:RULE",
         "stepped_forward": "rlscope.analysis.findings.stepped_forward:RULE",
         "table_rows": "rlscope.analysis.findings.table_rows:RULE",
+        "target_gradients": "rlscope.analysis.findings.target_gradients:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
         "thread_handoffs": "rlscope.analysis.findings.thread_handoffs:RULE",
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",

@@ -9,7 +9,7 @@ import pytest
 from support.files.loop_rows import FILE, Time, found, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.findings import unfrozen_networks
+from rlscope.analysis.findings import target_gradients, unfrozen_networks
 
 MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
 BACKWARD = ("/lib/torch/_tensor.py", "Tensor.backward")
@@ -194,3 +194,65 @@ def test_it_is_found_however_it_is_written(text):
 )
 def test_nothing_is_said_where_it_is_not_sure(text):
     assert names(text) == []
+
+
+# ---- target networks -----------------------------------------------------------------------------
+
+TARGET = """\
+class Agent:
+    def __init__(self):
+        self.q, self.old = Net(), Net()
+        self.opt = Adam(self.q.parameters())
+    def learn(self):
+        self.old.load_state_dict(self.q.state_dict())
+        after = self.old.forward(o2).max(1)[0]
+        loss = mse_loss(self.q(o), r + after)
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+"""
+
+
+def learning_from(text: str, path: str = "backprop"):
+    """A second in line 7, which asks the target network, and 4 s of the backward in line 10."""
+    return loop_rows(
+        Time(path, "framework", SECOND, 7, (MODULE,)),
+        Time("backprop", "framework", 4 * SECOND, 10, (BACKWARD,)),
+        text=text,
+    )
+
+
+def test_a_backward_through_a_target_network_is_for_nothing():
+    (finding,) = found(target_gradients.RULE, learning_from(TARGET))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 7, "backprop")
+    assert "goes through old" in finding.title
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND / 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("forward(o2).max(1)[0]", "forward(o2).max(1)[0].detach()"),
+        ("forward(o2)", "forward(cat([o2, self.q(o2)]))"),  # as the loss of an actor
+        ("load_state_dict(self.q.state_dict())", "load_state_dict(torch.load(file))"),
+        ("self.opt = Adam(", "self.old.requires_grad_(False); self.opt = Adam("),
+        ("self.opt = Adam(", "freeze(self.old); self.opt = Adam("),
+        ("Adam(self.q.parameters())", "Adam([*self.q.parameters(), *self.old.parameters()])"),
+    ],
+)
+def test_other_backwards_go_through_no_target_network(old, new):
+    assert old in TARGET
+    assert found(target_gradients.RULE, learning_from(TARGET.replace(old, new))) == []
+
+
+def test_loops_over_weights_may_freeze_them():
+    text = TARGET.replace(
+        "        self.opt = Adam",
+        "        for p in self.old.parameters(): p.requires_grad = False\n        self.opt = Adam",
+    )
+    assert found(target_gradients.RULE, learning_from(text)) == []
+
+
+def test_a_caller_may_have_turned_gradients_off():
+    assert found(target_gradients.RULE, learning_from(TARGET, "target")) == []
