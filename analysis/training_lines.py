@@ -46,7 +46,10 @@ def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
 def network_lines(trace: Trace, loop: Loop) -> list[Row]:
     """Rows of findings/network_line: lines that call networks themselves while the program learns,
     those of networks too that ask others; but for lines in a loop that trains."""
-    rows = rows_of_calls(trace, _ASKING, **asked(trace, loop, NETWORKS))
+    of_networks = asked(trace, loop, NETWORKS)
+    if not of_networks["operations"]:
+        return []
+    rows = rows_of_calls(trace, _ASKING, **of_networks, waits=False)
     trained = lines_to(trace, loop, _TRAINING)
     return [row for row in rows if not _is_training(trace, row, trained)]
 
@@ -121,7 +124,7 @@ def shown(trace: Trace, loop: Loop) -> str:
 
 def networks_shown(trace: Trace, loop: Loop) -> str:
     """The same for the lines that call networks, inside of others too."""
-    return statement.shown(_ASKING, **asked(trace, loop, NETWORKS))
+    return statement.shown(_ASKING, **asked(trace, loop, NETWORKS), waits=False)
 
 
 def backwards_shown(trace: Trace, loop: Loop) -> str:
