@@ -229,27 +229,6 @@ def test_arithmetic_of_an_update_stays():
     assert finding.price.saving_ns == pytest.approx((0.95 - 0.5 * 0.75) * 8 * SECOND)
 
 
-RESIZE = (f"{LIBRARY}/skimage/transform/_warps.py", "resize")
-
-
-@pytest.mark.parametrize(
-    ("inside", "text"),
-    [((RESIZE,), ""), ((), "small = cv2.resize(picture, (84, 84))")],
-    ids=["a library in Python", "a function of C"],
-)
-def test_pictures_that_are_made_smaller_are_named(inside, text):
-    trace = loop_rows(Time("simulation", "python", 4 * SECOND, 1, inside), text=text)
-    (finding,) = found(rule("picture_work"), trace)
-    assert (finding.file, finding.line) == (FILE, 1)
-    assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.5 * 4 * SECOND)
-
-
-def test_other_work_on_arrays_is_none_on_pictures():
-    time = Time("simulation", "python", 4 * SECOND, 1)
-    assert found(rule("picture_work"), loop_rows(time, text="window.resize(800, 600)")) == []
-
-
 def test_a_text_counts_as_data_where_its_function_reads_a_file():
     loads = ("/lib/python3.11/json/__init__.py", "loads")
     text = "def settings():\n    return json.loads(path.read_text())\n"
@@ -322,46 +301,6 @@ def test_layers_of_keras_on_pytorch_cannot_be_compiled_so():
     torch = (f"{LIBRARY}/keras/src/backend/torch/numpy.py", "matmul")
     time = Time("inference", "framework", 4 * SECOND, 7, (layer, torch))
     assert found(rule("eager_calls"), loop_rows(time)) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "is_named"),
-    [
-        ("def step(self):\n    return self.draw(), 1.0\n", False),
-        ("def step(self):\n    picture = self.draw()\n    return picture, 1.0\n", False),
-        ("def step(self):\n    self.frame = self.draw()\n    return self._obs()\n"
-         "def _obs(self):\n    return self.frame / 255\n", False),
-        ("def step(self):\n    self.frame = self.draw()\n    return self.at\n", True),
-        ("def step(self):\n    self.draw()\n    return self.at\n", True),
-        ("def render(self):\n    return self.draw()\n", True),
-    ],
-)  # fmt: skip
-def test_what_the_policy_observes_is_drawn_for_it(text, is_named):
-    line = 1 + next(n for n, each in enumerate(text.splitlines()) if "draw" in each)
-    time = Time("simulation", "python", 2 * SECOND, line, ((FILE, "World.draw"),))
-    assert bool(found(rule("rendering"), loop_rows(time, text=text))) == is_named
-
-
-def test_pictures_that_a_wrapper_gives_the_policy_are_observed():
-    wrapper = (f"{LIBRARY}/gymnasium/wrappers/x.py", "AddRenderObservation.observation")
-    render = (f"{LIBRARY}/games/world.py", "World.render")
-    time = Time("simulation", "python", 2 * SECOND, 7, (wrapper, render))
-    assert found(rule("rendering"), loop_rows(time)) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "is_gray"),
-    [
-        ("gray = np.dot(rgb[..., :3], [0.299, 0.587, 0.114])", True),
-        ("return 0.2989 * r + 0.5870 * g + 0.1140 * b", True),
-        ("reward = 0.299 * r + 0.5 * g", False),
-    ],
-)
-def test_sums_of_colours_are_made_of_floats(text, is_gray):
-    time = Time("simulation", "python", 4 * SECOND, 2)
-    findings = found(rule("picture_work"), loop_rows(time, text=f"def gray(rgb):\n    {text}\n"))
-    prices = [each.price.saving_ns for each in findings if each.price]
-    assert prices == ([pytest.approx(0.8 * 4 * SECOND)] if is_gray else [])
 
 
 def test_foreach_wins_something_on_a_gpu():
