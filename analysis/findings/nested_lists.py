@@ -16,6 +16,9 @@ from rlscope.analysis.source_code import source_of
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
+# np.array wins 87 % of a list of arrays, 65 % of one of Python's numbers, and nothing of one of
+# NumPy's float64 that becomes float32.
+_PART = (0.2, 0.7, 0.95)
 _STATEMENT = "findings/host_conversions"
 _FUNCTIONS = {
     "torch:tensor": "tensor",
@@ -51,7 +54,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         fix="Make an array of the list first, or fill one: torch.from_numpy(np.array(states, "
         "np.float32)).",
         no_effect="Little effect on lists of a few numbers.",
-        price=time.times(min(1, took_ns / time.saving_ns)).part(0.6, 0.85, 0.95),
+        price=time.times(min(1, took_ns / time.saving_ns)).part(*_PART),
         operation=rows[0]["operation"],
         **lines.place_of(found),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import network_times, statement, training_lines
+from rlscope.analysis import brief_calls, network_times, statement, training_lines
 from rlscope.analysis.backward_networks import Backward, backward_at
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # What a backward computes of a layer are two products of the same size: one for its weights, and
 # one for what it was given.
 _OF_WEIGHTS = 0.5
+# Where calls cost more than their work, the rest of a backward hardly gets shorter, and to freeze
+# takes a call for each weight: 7 % was promised, and nothing won.
+_OF_BRIEF = (0.0, 0.4, 1.0)
 # How far the parts may be off, with the times of the forwards and without.
 _KNOWN = (0.75, 1.0, 1.2)
 _COUNTED = (0.6, 1.0, 1.5)
@@ -37,6 +40,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         time = estimate_of([{**row, "own_ns": row["total_ns"]}])
         price = time.times(_OF_WEIGHTS).part(*_part(trace, loop, row["file"], backward))
+        if brief_calls.are_brief_in(trace, loop, row["operation"]):
+            price = price.part(*_OF_BRIEF)
         names = " and ".join(backward.names)
         yield Finding(
             title=f"the backward of {backward.loss} also computes gradients of the weights of "

@@ -34,7 +34,7 @@ def test_tensors_of_long_lists_are_named(text: str):
     (finding,) = found(nested_lists.RULE, lists(text))
     assert (finding.file, finding.line, finding.operation) == (FILE, 5, "inference")
     assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.85 * 2 * SECOND)
+    assert finding.price.saving_ns == pytest.approx(0.7 * 2 * SECOND)
 
 
 def test_all_such_tensors_of_a_loop_are_one_finding():
@@ -53,7 +53,7 @@ def test_all_such_tensors_of_a_loop_are_one_finding():
     (finding,) = found(nested_lists.RULE, trace)
     assert finding.line == 6
     assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(0.85 * 5 * SECOND)
+    assert finding.price.saving_ns == pytest.approx(0.7 * 5 * SECOND)
 
 
 @pytest.mark.parametrize(

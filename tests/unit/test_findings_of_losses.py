@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 import pytest
-from support.files.loop_rows import FILE, Time, found, loop_rows
+from support.files.loop_rows import FILE, Time, calls, found, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import target_gradients, unfrozen_networks
@@ -86,6 +86,20 @@ def test_the_weights_of_a_critic_need_no_gradients_of_the_loss_of_the_actor():
     # One call of each.
     assert finding.price.saving_ns == pytest.approx(4 * SECOND / 4)
     assert finding.price.low_ns == pytest.approx(0.9 * 0.6 * 4 * SECOND / 4)
+
+
+def test_brief_layers_win_little_and_maybe_nothing():
+    linear = calls("backprop", "torch._C._nn:linear", 100_000, SECOND)
+    trace = loop_rows(
+        Time("backprop", "framework", 4 * SECOND, line_of(PLAIN, "aloss.backward"), (BACKWARD,)),
+        text=PLAIN,
+        native_call=[linear],
+        entries={"backprop": 100},
+    )
+    (finding,) = found(unfrozen_networks.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.4 * 4 * SECOND / 4)
+    assert finding.price.low_ns == 0
 
 
 def test_the_time_of_forwards_says_how_large_networks_are():
