@@ -66,7 +66,7 @@ _MANY_ELEMENTS_NS = 50_000
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
 # What calls several operators for each layer and step of its own, and how many such calls count.
-_RECURRENT = re.compile(r".*:(gru|lstm|rnn_\w+)")
+_RECURRENT = re.compile(r".*:(gru|lstm|rnn)\w*")
 _IN_A_LAYER = 3
 # How long a line takes for one item of a container at most, as for an array of a rollout.
 _ONE_ITEM_NS = 20_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import groups
+from rlscope.analysis import brief_calls, groups
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
@@ -26,6 +26,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     learning = groups.paths_in(trace, loop.process_id, LEARNING)
     cells = of_functions(trace, loop, _CELLS, learning, _is_given_a_sequence)
     if cells is None or source_of(trace, cells.file).loop_at(cells.line) is None:
+        return
+    # One call for a sequence computes as much: a cell of 400 units won nothing.
+    if not brief_calls.are_brief_in(trace, loop, cells.operation):
         return
     time = cells.time.times(_WITH_BACKWARD).within(loop.loop_ns)
     yield Finding(

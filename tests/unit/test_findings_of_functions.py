@@ -275,9 +275,21 @@ CELL = (f"{TORCH}/nn/modules/rnn.py", "LSTMCell.forward")
 UNROLL = "for x in xs:\n    h, c = cell(x, (h, c))\nh, c = cell(x, (h, c))\n"
 
 
+def stepping(each_ns: int):
+    return loop_rows(
+        Time("backprop", "framework", 2 * SECOND, 2, (CELL,)),
+        text=UNROLL,
+        native_call=[calls("backprop", "torch:lstm_cell", 10_000, 10_000 * each_ns)],
+        entries={"backprop": 100},
+    )
+
+
+def test_a_large_cell_is_no_quicker_with_the_whole_sequence():
+    assert found(rule("stepped_cells"), stepping(400_000)) == []
+
+
 def test_a_cell_that_is_stepped_through_a_sequence_is_named_with_its_backward():
-    trace = loop_rows(Time("backprop", "framework", 2 * SECOND, 2, (CELL,)), text=UNROLL)
-    (finding,) = found(rule("stepped_cells"), trace)
+    (finding,) = found(rule("stepped_cells"), stepping(70_000))
     assert (finding.file, finding.line, finding.operation) == (FILE, 2, "backprop")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.7 * 3 * 2 * SECOND)
