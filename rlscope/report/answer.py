@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _OF_LOOP = " of the loop"
-_OF_BOTH = " of the loop with its compilations"
+_COMPILED = " with its compilations"
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _price(row: Row) -> str:
     if row["saving_ns"] is None:
         return f"{units.duration(row['once_ns'])}, once"
     share, low, high = _shares(row)
-    whole = _OF_BOTH if row["outside_ns"] else _OF_LOOP
+    whole = _OF_LOOP + (_COMPILED if row["outside_ns"] else "")
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
         return f"a look, up to {high}{whole}"
     return f"{share}{whole} ({low.removesuffix(' %')} to {high})"
