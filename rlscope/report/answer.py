@@ -169,7 +169,7 @@ def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
         title=_capital(units.visible(row["title"])),
         place=source_names.place(row, names),
         price=_price(row),
-        worth=_price(row).replace(_OF_LOOP, "").removeprefix("a look, "),
+        worth=_price(row).replace(_OF_LOOP, "").replace(_COMPILED, "").removeprefix("a look, "),
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
