@@ -384,10 +384,11 @@ def is_memory_given_back(calls: int, iterations: int) -> bool:
     return bool(iterations) and calls >= _GIVEN_BACK * iterations
 
 
-def is_start_awaited(low_ns: float, starting_ns: float) -> bool:
+def is_start_awaited(low_ns: float, starting_ns: float, started: int, read: int) -> bool:
     """Whether what a loop surely waits for processes that begin is more than a part of what
-    starting them takes: the usual price has that part."""
-    return low_ns > _AWAITED * starting_ns
+    starting them takes: the usual price has that part. Most of them must have been read, or their
+    work is not known."""
+    return low_ns > _AWAITED * starting_ns and 2 * read >= started
 
 
 def are_started_again(processes: int, iterations: int) -> bool:

@@ -53,7 +53,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     waits = both.time.less(found.time) if both else prices.exact(0)
     price = found.time.part(0.85, 1.4, 2.0)
     beginning = waits.less(_work(children, loop)).within(waits.saving_ns)
-    if finding_verdicts.is_start_awaited(beginning.low_ns, found.time.saving_ns):
+    if finding_verdicts.is_start_awaited(
+        beginning.low_ns, found.time.saving_ns, started, children["read"]
+    ):
         price = found.time.part(0.85, 1.0, 1.2).plus(beginning.part(0.6, 0.9, 1.0))
     yield Finding(
         title=f"starting processes takes {share(price.saving_ns, loop.loop_ns)} of the loop",

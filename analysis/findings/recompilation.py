@@ -11,7 +11,7 @@ from rlscope.analysis import finding_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import Price
-from rlscope.analysis.source_code import SCOPES, Source, name_of, source_of
+from rlscope.analysis.source_code import SCOPES, Source, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 _STATEMENT = "findings/recompilation"
 # TensorFlow's names of what a data set does with its rows. Rule data_set_calls speaks of these.
 _OF_DATA_SETS = "Dataset_"
-# What makes a compiled function of one: jax.jit, tf.function, torch.compile.
-_MAKERS = frozenset("compile function jit pmap".split())
+# What makes a compiled function of one.
+_MAKERS = frozenset(
+    "jax.jit jax.pmap jit nnx.jit eqx.filter_jit pmap tf.function torch.compile".split()
+)
 _TORCH = "torch.compile"
 _ANEW = (
     "Make the compiled function once, before the loop, and keep it. Each call of jit, "
@@ -72,7 +74,7 @@ def _is_made_anew(trace: Trace, row: Mapping[str, Any]) -> bool:
         return False
     function = source_of(trace, row["file"]).function_node(row["line"])
     return any(
-        isinstance(node, ast.Call) and name_of(node.func) in _MAKERS and node.args
+        isinstance(node, ast.Call) and ast.unparse(node.func) in _MAKERS and node.args
         for node in ast.walk(function or ast.Module([], []))
     )
 

@@ -82,6 +82,7 @@ def test_the_fix_of_compiling_again_is_that_of_the_compiler(compiler, words):
     [
         ("def learn(w):\n    step = jax.jit(lambda w: w)\n    return step(w)\n", True),
         ("step = jax.jit(f)\ndef learn(w):\n    return step(w)\n", False),
+        ("def learn(w):\n    re.compile(x)\n    return step(w)\n", False),
     ],
 )
 def test_a_function_that_is_made_anew_each_time_is_told(text, is_anew):
