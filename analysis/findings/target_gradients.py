@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _COPIES = "load_state_dict"
 # How far the part may be off that it has of the backward. Its forward records no graph either.
-_ENDS = (0.6, 1.0, 1.5)
+_ENDS = (0.5, 0.9, 1.4)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:

@@ -44,6 +44,7 @@ PLANTED = {
     "saved_agents": Plant("checkpoints too often", ("checkpoints",), ("--save-every", "200")),
     "sampled_replay": Plant("replay sampling in Python", ("python_replay",), ("--memory", "array")),
     "shuffled_memory": Plant("memory shuffled for each batch", ("python_replay",), ("--repeats",)),
+    "open_target": Plant("target is not detached", ("target_gradients",), ("--detached",)),
     "open_critic": Plant("critic is not frozen", ("unfrozen_networks",), ("--freeze",)),
     "double_networks": Plant("double precision", ("double_precision",), ("--single",)),
     "listed_critics": Plant("small networks of a list", ("network_lists",), ("--at-once",)),
