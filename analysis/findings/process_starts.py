@@ -52,7 +52,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     both = of_functions(trace, loop, (*_STARTS, *_WAITS), waits=True)
     waits = both.time.less(found.time) if both else prices.exact(0)
     price = found.time.part(0.85, 1.4, 2.0)
-    beginning = waits.less(_work(children, loop)).within(waits.saving_ns)
+    work = _work(children).times(1 / _together(children, loop))
+    beginning = waits.less(work).within(min(waits.saving_ns, children["began_ns"]))
     if finding_verdicts.is_start_awaited(
         beginning.low_ns, found.time.saving_ns, started, children["read"]
     ):
@@ -61,7 +62,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         title=f"starting processes takes {share(price.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"The loop started {count(started)} processes, which takes "
         f"{duration(found.time.saving_ns)}. Each of them also begins and ends. The loop waits "
-        f"{duration(waits.saving_ns)} for them, and they work for "
+        f"{duration(waits.saving_ns)} for them. They take "
+        f"{duration(children['began_ns'])} to begin, and work for "
         f"{duration(children['worked_ns'])}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Start the processes, or the pool, once before the loop, and give them work by "
@@ -74,14 +76,17 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
-def _work(children: Mapping[str, Any], loop: Loop) -> Price:
-    """How long the loop would wait for the work alone, of as many at a time as it starts for a
-    round. Some may have worked unread, so that they may have worked more."""
-    worked_ns = children["worked_ns"]
+def _together(children: Mapping[str, Any], loop: Loop) -> int:
+    """How many of them work at a time: as many as the loop starts for a round."""
     a_round = round(children["started"] / max(loop.iterations, 1))
-    together = max(min(a_round, children["cores"]), 1)
+    return max(min(a_round, children["cores"]), 1)
+
+
+def _work(children: Mapping[str, Any]) -> Price:
+    """What they work. Some may have worked unread, so that they may have worked more."""
+    worked_ns = children["worked_ns"]
     unread = children["started"] / max(children["read"], 1)
-    return Price(worked_ns, 0.7 * worked_ns, 1.3 * unread * worked_ns).times(1 / together)
+    return Price(worked_ns, 0.7 * worked_ns, 1.3 * unread * worked_ns)
 
 
 def _of_programs(loop: Loop, runs: FunctionTime, started: int, sql: str) -> Finding:

@@ -69,27 +69,31 @@ def test_a_loop_that_starts_processes_again_and_again(started, is_found):
 
 
 @pytest.mark.parametrize(
-    ("inside", "saving_ns", "read"),
+    ("inside", "read", "began_ns", "saving_ns"),
     [
-        (("/lib/python3.11/x.py", "play"), SECOND + 0.9 * 5 * SECOND, 40),  # two at a time work
-        (("<frozen importlib._bootstrap>", "_find_and_load"), SECOND + 0.9 * 6 * SECOND, 20),
-        (("/lib/python3.11/multiprocessing/queues.py", "get"), SECOND + 0.9 * 6 * SECOND, 20),
-        (("/lib/python3.11/x.py", "play"), 1.4 * SECOND, 19),  # of most nothing is known
+        (("/lib/python3.11/x.py", "play"), 40, SECOND, SECOND + 0.9 * 5 * SECOND),  # two work
+        (("<frozen importlib._bootstrap>", "_find"), 20, SECOND, SECOND + 0.9 * 6 * SECOND),
+        (("/lib/python3.11/multiprocessing/queues.py", "get"), 20, SECOND, SECOND * 6.4),
+        (("/lib/python3.11/x.py", "play"), 19, SECOND, 1.4 * SECOND),  # of most nothing is known
+        (("/lib/python3.11/x.py", "play"), 40, SECOND // 1000, 1.4 * SECOND),  # waits for messages
     ],
 )
-def test_what_the_loop_waits_for_processes_that_begin_counts(inside, saving_ns, read):
-    pool, work = "/lib/python3.11/multiprocessing/pool.py", "/lib/python3.11/multiprocessing"
+def test_what_the_loop_waits_for_processes_that_begin_counts(inside, read, began_ns, saving_ns):
+    work = "/lib/python3.11/multiprocessing"
+    pool, spawn = f"{work}/pool.py", (f"{work}/spawn.py", "prepare")
     run = (f"{work}/process.py", "BaseProcess.run")
     children = [process(1 + n, 1 + n, LOOP_NS, parent_process_id=0, host_id=0) for n in range(40)]
     instances = [{"process_id": 0, "operation_id": 0, "start_ns": ns} for ns in (0, LOOP_NS)]
+    times = [
+        Time("(none)", "python", SECOND // 20, 3, (run, inside)),
+        Time("(none)", "python", began_ns, 3, (spawn,)),
+    ]
     trace = loop_rows(
         Time("simulation", "python", SECOND, 3, ((pool, "Pool.__init__"),)),
         Time("simulation", "wait", 6 * SECOND, 4, ((pool, "Pool.map"),)),
         process=[process(0, 0, LOOP_NS, host_id=0), *children],
         operation_instance=instances,
-        more_times={
-            1 + n: [Time("(none)", "python", SECOND // 20, 3, (run, inside))] for n in range(read)
-        },
+        more_times=dict.fromkeys(range(1, 1 + read), times),
     )
     (finding,) = found(rule("process_starts"), trace)
     assert finding.price is not None

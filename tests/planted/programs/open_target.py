@@ -1,4 +1,4 @@
-"""Q-learning whose target network records a graph, through which each backward goes; or does not."""
+"""Q-learning whose target network records a graph, through which each backward goes."""
 
 from __future__ import annotations
 
