@@ -79,7 +79,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _together(children: Mapping[str, Any], loop: Loop) -> int:
     """How many of them work at a time: as many as the loop starts for a round."""
     a_round = round(children["started"] / max(loop.iterations, 1))
-    return max(min(a_round, children["cores"]), 1)
+    return int(max(min(a_round, children["cores"]), 1))
 
 
 def _work(children: Mapping[str, Any]) -> Price:
