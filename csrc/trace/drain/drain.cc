@@ -45,6 +45,10 @@ struct DrainImage::State {
   ~State() {
     if (page != nullptr) munmap(page, page_bytes);
   }
+  // Files that are known to be damaged, or that could not be opened.
+  uint64_t CountDamaged() const {
+    return rings.damaged() + rings.unreadable_files() + entries.unreadable_files();
+  }
   size_t CollectLosses(LossFields* losses) const;
 };
 
@@ -92,7 +96,7 @@ bool DrainImage::Drain(Sink* sink, DrainPass pass) {
   State& state = *state_;
   if (state.failed) return false;
   const bool final = pass == DrainPass::kFinal;
-  const uint64_t replaced = base::PagesReplaced(), damaged = state.rings.damaged();
+  const uint64_t replaced = base::PagesReplaced(), damaged = state.CountDamaged();
   state.rings.Discover(/*look=*/final);
   state.failed =
       !state.entries.WriteHeader(sink) || !state.entries.WriteNew(sink, /*look=*/final) ||
@@ -102,7 +106,8 @@ bool DrainImage::Drain(Sink* sink, DrainPass pass) {
   state.stats.rings = state.rings.count();
   state.stats.events = state.rings.events();
   state.stats.chunks = state.rings.chunks();
-  if (base::PagesReplaced() != replaced && state.rings.damaged() == damaged) {
+  // If no file explains it, it was the page. A file that is cut short while it is opened is one.
+  if (base::PagesReplaced() != replaced && state.CountDamaged() == damaged) {
     state.page_damaged = true;
   }
   return !state.failed;
