@@ -44,10 +44,7 @@ PROGRAM(run_backwards_and_die) {
 class KilledRun : public TracedRun {
  public:
   explicit KilledRun(const char* program = "record_and_die") : TracedRun({}, /*drain=*/false) {
-    trace::ControlPage* control = nullptr;
-    EXPECT_EQ(trace::CreateControl(directory().c_str(), nullptr, {}, &control), 0);
-    control->drainer_pid = static_cast<uint32_t>(getpid());
-    control->heartbeat_ns = INT64_MAX / 2;
+    trace::ControlPage* const control = ClaimToDrain();
     trace::ReleaseControl(control);
     EXPECT_EQ(Execute(program), -SIGKILL);
     for (const auto& file : fs::directory_iterator(directory() + "/rings")) {

@@ -143,12 +143,7 @@ enum class Killed { kAnyTime, kWithoutDrainer, kAfterWrap };
 void KillOnce(std::mt19937* random, Killed when, Tally* tally) {
   const bool drained = when != Killed::kWithoutDrainer;
   TracedRun run({}, drained);
-  trace::ControlPage* control = nullptr;
-  if (!drained) {
-    ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
-    control->drainer_pid = static_cast<uint32_t>(getpid());
-    control->heartbeat_ns = INT64_MAX / 2;
-  }
+  trace::ControlPage* const control = drained ? nullptr : run.ClaimToDrain();
   Counters* counters = MapCounters(run.directory() + "/counters");
   const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
   if (when == Killed::kAfterWrap) WaitForWrap(*counters);
@@ -177,13 +172,10 @@ TEST(RuntimeKill, LosesAtMostTheRecordInFlight) {
   EXPECT_GE(tally.wrapped, (Runs() + 3) / 4);
 }
 
-// What asks the kernel about every process only once a second learns of a kill at once.
+// The drainer asks /proc about every process once a second. The kernel tells it of a kill at once.
 TEST(RuntimeKill, IsSeenAtTheNextPass) {
   TracedRun run({}, /*drain=*/false);
-  trace::ControlPage* control = nullptr;
-  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
-  control->drainer_pid = static_cast<uint32_t>(getpid());
-  control->heartbeat_ns = INT64_MAX / 2;
+  trace::ControlPage* const control = run.ClaimToDrain();
   Counters* counters = MapCounters(run.directory() + "/counters");
   const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
   const std::string rings = run.directory() + "/rings";

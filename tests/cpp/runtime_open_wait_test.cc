@@ -83,10 +83,7 @@ TEST(OpenWait, HasItsBeginWhenTheProcessIsKilled) {
 
 TEST(OpenWait, IsReadFromTheRingsWhereNothingDrainsThem) {
   TracedRun run({}, /*drain=*/false);
-  trace::ControlPage* control = nullptr;
-  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
-  control->drainer_pid = static_cast<uint32_t>(getpid());
-  control->heartbeat_ns = INT64_MAX / 2;
+  trace::ControlPage* const control = run.ClaimToDrain();
   ASSERT_EQ(run.Execute("wait_killed"), -SIGKILL);
   EXPECT_THAT(Named(*run.ReadOne().trace, 0), ElementsAre(kBegan, "sleep", "begin pipe"));
   trace::ReleaseControl(control);

@@ -110,11 +110,7 @@ class WatchedSink : public trace::Sink {
 // A run whose rings this test drains, when it wants to.
 class HandDrainedRun : public TracedRun {
  public:
-  HandDrainedRun() : TracedRun({}, /*drain=*/false) {
-    EXPECT_EQ(trace::CreateControl(directory().c_str(), nullptr, {}, &control_), 0);
-    control_->heartbeat_ns = INT64_MAX / 2;  // in the future: never too old
-    control_->drainer_pid = static_cast<uint32_t>(getpid());
-  }
+  HandDrainedRun() : TracedRun({}, /*drain=*/false) { control_ = ClaimToDrain(); }
   ~HandDrainedRun() {
     Kill();
     trace::ReleaseControl(control_);

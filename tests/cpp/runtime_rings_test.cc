@@ -137,10 +137,7 @@ PROGRAM(fill_then_go_on) {
 
 TEST(RuntimeRings, AGapIsMarkedWhereRecordsWereLost) {
   TracedRun run({}, /*drain=*/false);
-  trace::ControlPage* control = nullptr;
-  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
-  control->drainer_pid = static_cast<uint32_t>(getpid());
-  control->heartbeat_ns = INT64_MAX / 2;  // in the future: never too old
+  trace::ControlPage* const control = run.ClaimToDrain();
   const pid_t pid = run.Spawn("fill_then_go_on", {run.directory()});
   while (!std::filesystem::exists(run.directory() + "/full")) usleep(1000);
   control->drainer_pid = 0;  // now it helps itself
@@ -215,10 +212,7 @@ PROGRAM(fill_first_ring) {
 
 TEST(RuntimeRings, AKilledWrapperIsReplacedBeforeItsRingsGrow) {
   TracedRun run({}, /*drain=*/false);
-  trace::ControlPage* control = nullptr;
-  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
-  control->heartbeat_ns = INT64_MAX / 2;  // never too old
-  control->drainer_pid = static_cast<uint32_t>(getpid());
+  trace::ControlPage* const control = run.ClaimToDrain();
   EXPECT_EQ(run.Execute("fill_first_ring"), 0) << "it drains";
   const pid_t gone = fork();
   if (gone == 0) _exit(0);

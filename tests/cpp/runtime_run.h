@@ -112,6 +112,16 @@ class TracedRun {
     if (drainer_ != nullptr) drainer_->Stop();
   }
 
+  // The control page of a drainer that this process says to be: nothing is drained unless it does
+  // so itself. The caller releases it.
+  trace::ControlPage* ClaimToDrain() const {
+    trace::ControlPage* control = nullptr;
+    EXPECT_EQ(trace::CreateControl(directory_.c_str(), nullptr, {}, &control), 0);
+    control->drainer_pid = static_cast<uint32_t>(getpid());
+    control->heartbeat_ns = INT64_MAX / 2;  // in the future: never too old
+    return control;
+  }
+
   pid_t Spawn(const std::string& program, const std::vector<std::string>& arguments = {}) {
     const pid_t pid = fork();
     if (pid == 0) {
