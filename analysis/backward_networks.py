@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from rlscope.analysis.loss_networks import UNKNOWN, NetworkCall, Scope
@@ -24,6 +25,7 @@ _GIVEN = frozenset(("accelerator", "autograd", "fabric", "manager"))
 # Arguments with which a backward computes no gradients of weights, or another one follows it.
 _OTHERS = frozenset(("inputs", "retain_graph", "create_graph"))
 _Place = tuple[int, int]
+_END = (sys.maxsize, 0)
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ def targets_at(optimizers: Optimizers, source: Source, line: int) -> Backward | 
     others = tuple(
         each
         for each in passed.networks
-        if each.network in targets and not each.given & passed.trained
+        if each.network in targets
+        and not each.given & passed.trained
+        and not _is_frozen_anywhere(optimizers.trees, each.network)
     )
     return passed.of(others)
 
@@ -196,6 +200,14 @@ class _Frozen:
         name = name_of(owner) if owner is not None else ""
         place = node.end_lineno or node.lineno, node.end_col_offset or 0
         self._said.append((place, loops.get(name, (name,)), is_frozen))
+
+
+def _is_frozen_anywhere(trees: Iterable[ast.AST], network: str) -> bool:
+    """Whether some function, or a file outside of its functions, leaves a network frozen."""
+    functions = (
+        node for tree in trees for node in ast.walk(tree) if isinstance(node, (ast.Module, *SCOPES))
+    )
+    return any(_Frozen(each, _END).has(network) for each in functions)
 
 
 def _names_in(target: ast.expr) -> list[str]:

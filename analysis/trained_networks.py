@@ -20,8 +20,6 @@ _OPTIMIZERS = frozenset(
 )
 LINES = rf"(?i)optim|\.step\(|zero_grad|\b({'|'.join(sorted(_OPTIMIZERS))})\b"
 """What lines have that make optimizers, or call them: a regular expression."""
-# What may keep the weights of a network from gradients, or a call of it from autograd.
-_FREEZES = frozenset(("disable_gradients", "freeze", "freeze_network", "requires_grad_"))
 _JOINS = frozenset(("chain", "list", "tuple"))
 _SELF = "self"
 
@@ -30,30 +28,18 @@ class Optimizers:
     """Of all files of a program."""
 
     def __init__(self, trees: Iterable[ast.AST]) -> None:
-        self._trees = list(trees)
+        self.trees = list(trees)
 
     @property
     def names(self) -> Networks:
         """Of all networks that are known to be trained."""
         return frozenset().union(*self._steps.values())
 
-    @cached_property
+    @property
     def copies(self) -> Networks:
-        """Networks that get the weights of others, and that nothing freezes: target networks."""
-        found: set[str] = set()
-        frozen: set[str] = set()
-        for tree in self._trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Call) and name_of(node.func) in _FREEZES:
-                    frozen |= _named_in(node)
-                elif isinstance(node, ast.Call) and name_of(node.func) == "load_state_dict":
-                    of_others = [each for given in node.args for each in _states_in(given)]
-                    found |= (
-                        {_owner(node)} if of_others and _owner(node) not in of_others else set()
-                    )
-                elif isinstance(node, ast.For) and any(_is_frozen_in(each) for each in node.body):
-                    frozen |= _named_in(node.iter)
-        return frozenset(found - frozen)
+        """Networks that get the weights of others, as target networks do."""
+        loads = (call for call in self._calls if name_of(call.func) == "load_state_dict")
+        return frozenset(_owner(call) for call in loads if _states_of_others(call))
 
     def of_step(self, call: ast.Call) -> Networks | None:
         """What a call trains that is the step of an optimizer, or is given one as a scaler is.
@@ -76,7 +62,7 @@ class Optimizers:
     def _known(self) -> dict[str, Networks | None]:
         """By the last part of an optimizer's name. None: not known, or several."""
         found: dict[str, Networks | None] = {}
-        for tree in self._trees:
+        for tree in self.trees:
             for target, value in pairs(tree):
                 if _is_optimizer(value):
                     name, nets = name_of(target), _trained_by(value, tree)
@@ -101,7 +87,7 @@ class Optimizers:
 
     @property
     def _calls(self) -> Iterator[ast.Call]:
-        for tree in self._trees:
+        for tree in self.trees:
             yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
     def _resolved(self, optimizer: ast.AST) -> Networks | None:
@@ -119,22 +105,11 @@ def _owner(call: ast.Call) -> str:
     return name_of(getattr(call.func, "value", call.func))
 
 
-def _states_in(value: ast.AST) -> Iterator[str]:
-    """The networks whose state_dict() is asked."""
-    for node in ast.walk(value):
-        if isinstance(node, ast.Call) and name_of(node.func) == "state_dict":
-            yield _owner(node)
-
-
-def _named_in(node: ast.AST) -> set[str]:
-    return {name_of(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
-
-
-def _is_frozen_in(statement: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Attribute) and part.attr == "requires_grad"
-        for part in ast.walk(statement)
-    )
+def _states_of_others(load: ast.Call) -> bool:
+    """Whether a load_state_dict is given what the state_dict() of another network returns."""
+    asked = [node for given in load.args for node in ast.walk(given) if isinstance(node, ast.Call)]
+    owners = {_owner(call) for call in asked if name_of(call.func) == "state_dict"}
+    return bool(owners) and _owner(load) not in owners
 
 
 def pairs(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
