@@ -43,23 +43,24 @@ _FLOATS = (0.4, 0.8, 0.95)
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, _FUNCTIONS)
     asked = {"process_id": loop.process_id, "operations": []}
-    rows = [
-        row
-        for row in statement.run(trace, _STATEMENT, **asked).to_dicts()
-        if _calls_of(source_of(trace, row["file"]), row["line"], _OPENCV, _NAMES)
-        or _weighs_colours(source_of(trace, row["file"]), row["line"])
-    ]
     inside = found.time if found is not None else Price(0, 0, 0)
     places = found.places if found is not None else frozenset()
-    rows = [row for row in rows if (row["file"], row["line"]) not in places]
+    resized, weighed = [], []
+    for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
+        source, line = source_of(trace, row["file"]), row["line"]
+        if (row["file"], line) in places:
+            continue
+        if _calls_of(source, line, _OPENCV, _NAMES):
+            resized.append(row)
+        elif _weighs_colours(source, line):
+            weighed.append(row)
+    rows = [*resized, *weighed]
     if found is None and not finding_verdicts.are_readings_enough(
         sum(row["readings"] for row in rows)
     ):
         return
-    weighed = [row for row in rows if _weighs_colours(source_of(trace, row["file"]), row["line"])]
-    others = [row for row in rows if row not in weighed]
-    time = inside.plus(estimate_of(rows))
-    price = inside.plus(estimate_of(others)).part(*_PLAIN).plus(estimate_of(weighed).part(*_FLOATS))
+    plain, floats = inside.plus(estimate_of(resized)), estimate_of(weighed)
+    time, price = plain.plus(floats), plain.part(*_PLAIN).plus(floats.part(*_FLOATS))
     lines = {(row["file"], row["line"]): row["own_ns"] for row in rows}
     if found is not None:
         lines[found.file, found.line] = inside.saving_ns

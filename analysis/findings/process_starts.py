@@ -60,11 +60,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         price = found.time.part(0.85, 1.0, 1.2).plus(beginning.part(0.6, 0.9, 1.0))
     yield Finding(
         title=f"starting processes takes {share(price.saving_ns, loop.loop_ns)} of the loop",
-        evidence=f"The loop started {count(started)} processes, which takes "
-        f"{duration(found.time.saving_ns)}. Each of them also begins and ends. The loop waits "
-        f"{duration(waits.saving_ns)} for them. They take "
-        f"{duration(children['began_ns'])} to begin, and work for "
-        f"{duration(children['worked_ns'])}.",
+        evidence=f"The loop started {count(started)} processes, and took "
+        f"{duration(found.time.saving_ns)} to start and end them. It waited "
+        f"{duration(waits.saving_ns)} for them. They took {duration(children['began_ns'])} to "
+        f"begin, and worked for {duration(children['worked_ns'])}.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Start the processes, or the pool, once before the loop, and give them work by "
         "messages.",

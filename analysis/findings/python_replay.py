@@ -26,21 +26,20 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/own_line"
-# What goes through transitions one by one.
-_ONE_BY_ONE = (
-    r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
-    r".*/numpy/_?core/shape_base\.py:v?stack",
-    r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*",
-    r".*/torchrl/data/replay_buffers/storages.*:ListStorage\..*",
-    r".*/tensordict/_torch_func\.py:_(lazy_)?stack.*",
-)
-# What makes batches of libraries so, and what does better there.
+# What goes through rows in libraries, and what does better there.
 _LIBRARIES = {
     r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*": "If the rows are in memory, draw their "
     "numbers (torch.randint, randperm) and index the tensors, in place of a DataLoader.",
     r".*/torchrl/data/replay_buffers/storages.*:ListStorage\..*": "Keep transitions in a "
     "LazyTensorStorage: it indexes all rows of a batch at once, where a ListStorage stacks them.",
 }
+# What goes through transitions one by one.
+_ONE_BY_ONE = (
+    r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
+    r".*/numpy/_?core/shape_base\.py:v?stack",
+    *_LIBRARIES,
+    r".*/tensordict/_torch_func\.py:_(lazy_)?stack.*",
+)
 # What takes items of a list, or of a deque, by their numbers.
 _TAKE = frozenset(("choice", "choices", "sample"))
 _WRITTEN = (ast.Constant, ast.Slice, ast.UnaryOp)  # a number, such as -1
@@ -115,7 +114,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         price = max(kept, descended, key=lambda each: each.saving_ns)
         what, fix = _SUMMED
     for functions, better in _LIBRARIES.items():
-        if fix is _STEPPED[1] and of_functions(trace, loop, (functions,), operations):
+        if what == _STEPPED[0] and of_functions(trace, loop, (functions,), operations):
             fix = better
     yield Finding(
         title="storing transitions and drawing batches takes "

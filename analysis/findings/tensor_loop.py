@@ -50,12 +50,11 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not finding_verdicts.is_looped(first, updates_parameters=updates):
             continue
         time = estimate_of(lines)
-        price = time.part(0.8, 0.92, 1.0)
         if updates:
             place = first["file"], first["line"]
             time = time.plus(calls_beside(trace, loop, place, _DICTIONARIES))
-            price = time.part(0.8, 0.92, 1.0)
-        elif _is_nested(trace, loop, first):
+        price = time.part(0.8, 0.92, 1.0)
+        if not updates and _is_nested(trace, loop, first):
             # No pass is left, nor what libraries do for the lines.
             beside_ns = max(around.total_ns - time.saving_ns, 0)
             price = time.part(0.85, 0.98, 1.0).plus(Price(0.8 * beside_ns, 0, beside_ns))

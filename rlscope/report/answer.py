@@ -169,7 +169,7 @@ def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
         title=_capital(units.visible(row["title"])),
         place=source_names.place(row, names),
         price=_price(row),
-        worth=_price(row).replace(_OF_LOOP, "").replace(_COMPILED, "").removeprefix("a look, "),
+        worth=_price(row, of="").removeprefix("a look, "),
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
@@ -190,11 +190,12 @@ def _part(row: Row, column: str) -> float:
     return float(row["saving_share"] * row[column] / row["saving_ns"])
 
 
-def _price(row: Row) -> str:
+def _price(row: Row, of: str | None = None) -> str:
+    """`of`: what the share is said to be of; None: what it is of."""
     if row["saving_ns"] is None:
         return f"{units.duration(row['once_ns'])}, once"
     share, low, high = _shares(row)
-    whole = _OF_LOOP + (_COMPILED if row["outside_ns"] else "")
+    whole = _OF_LOOP + (_COMPILED if row["outside_ns"] else "") if of is None else of
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
         return f"a look, up to {high}{whole}"
     return f"{share}{whole} ({low.removesuffix(' %')} to {high})"

@@ -3,7 +3,6 @@
 --   $functions           regular expressions, as part called_stack takes them
 --   $operations, $waits  of part mended_stack
 --   total_ns             with below_ns2 and above_ns2, the squared distances to the ends of its interval
---   distance             1: frames from the line to the call
 -- uses: mended_stack
 WITH RECURSIVE _function AS (
   SELECT UNNEST($functions) AS pattern
@@ -20,7 +19,7 @@ WITH RECURSIVE _function AS (
     ON parent_id = _below.stack_id
   WHERE parent_id < _stack.stack_id
 )
-SELECT file, line, operation, 1 AS distance, CAST(SUM(self_ns) AS DOUBLE) AS total_ns,
+SELECT file, line, operation, CAST(SUM(self_ns) AS DOUBLE) AS total_ns,
   CAST(SUM(POW(self_ns - self_low_ns, 2)) AS DOUBLE) AS below_ns2,
   CAST(SUM(POW(self_high_ns - self_ns, 2)) AS DOUBLE) AS above_ns2
 FROM mended_stack JOIN _below USING (stack_id)
