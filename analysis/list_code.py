@@ -1,4 +1,5 @@
-"""Which values of a program's text are lists of Python's objects, and how long they are."""
+"""Which values of a program's text are lists of Python's objects, how long they are, and which are
+whole numbers."""
 
 from __future__ import annotations
 
@@ -33,6 +34,16 @@ def passes_of(source: Source, line: int) -> int | None:
     parts = getattr(loop, "generators", [loop])
     over = getattr(parts[0], "iter", None)
     return None if over is None else _length_of(source, over, line, 2 * _DEEPEST)
+
+
+def number_given(source: Source, name: str) -> int | None:
+    """The number that the first call of a function of this name is given: a literal, or what a
+    variable or a parameter was set to. None: it is given none, or the text does not say it."""
+    line = source.call_of(name)
+    for node in ast.walk(source.tree or ast.Module([], [])):
+        if isinstance(node, ast.Call) and node.lineno == line and name_of(node.func) == name:
+            return _number(source, node.args[0], node.lineno, _DEEPEST) if node.args else None
+    return None
 
 
 def _length_of(source: Source, value: ast.expr, line: int, deepest: int) -> int | None:

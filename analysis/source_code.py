@@ -75,14 +75,6 @@ class Source:
         )
         return min(calls, default=None)
 
-    def number_given(self, name: str) -> int | None:
-        """The number that the first call of a function of this name is given, as a literal."""
-        for node in ast.walk(self.tree or ast.Module([], [])):
-            if isinstance(node, ast.Call) and name_of(node.func) == name and node.args:
-                value = getattr(node.args[0], "value", None)
-                return value if isinstance(value, int) else None
-        return None
-
     def function_at(self, line: int) -> tuple[int, int] | None:
         """The first and the last line of the innermost function around a line."""
         node = self.function_node(line)

@@ -9,6 +9,7 @@ from rlscope.amounts import share
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.list_code import number_given
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _switch(trace: Trace, files: set[str]) -> tuple[str, int] | None:
         source = source_of(trace, file)
         for name in _SWITCHES:
             line = source.call_of(name)
-            if line is not None and source.number_given(name) != 0:  # False turns it off
+            if line is not None and number_given(source, name) != 0:  # False turns it off
                 return file, line
     return None
 

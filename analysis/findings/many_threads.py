@@ -10,6 +10,7 @@ from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
+from rlscope.analysis.list_code import number_given
 from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import source_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/many_threads"
 _QUICK = "findings/quick_iteration"
+_SETS = "set_num_threads"
 # What one thread wins of operators that have more threads than there are CPUs: with 16 on two, a
 # loop took three times as long as with one.
 _MORE_THAN_CPUS = (0.2, 0.6, 0.9)
@@ -35,7 +37,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         file, line = _place(trace, loop)
-        threads = source_of(trace, file).number_given("set_num_threads") if file else None
+        threads = number_given(source_of(trace, file), _SETS) if file else None
         said = _crowded(trace, loop, row, threads) or _blocked(row)
         if said is None:
             continue
@@ -125,7 +127,7 @@ def _place(trace: Trace, loop: Loop) -> tuple[str | None, int | None]:
         trace, "findings/own_line", process_id=loop.process_id, operations=[]
     ).to_dicts()
     for file in dict.fromkeys(row["file"] for row in rows):
-        line = source_of(trace, file).call_of("set_num_threads")
+        line = source_of(trace, file).call_of(_SETS)
         if line is not None:
             return file, line
     return (rows[0]["file"], rows[0]["line"]) if rows else (None, None)

@@ -394,6 +394,7 @@ STACK = (
         ("torch.autograd.set_detect_anomaly(True)\nnet(x)\n", 1),
         ("def f():\n    with torch.autograd.detect_anomaly():\n        net(x)\n", 2),
         ("torch.autograd.set_detect_anomaly(False)\n", 7),
+        ("DEBUG = False\ntorch.autograd.set_detect_anomaly(DEBUG)\n", 7),
         ("", 7),  # another file turned it on
     ],
 )

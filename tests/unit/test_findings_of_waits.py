@@ -217,9 +217,16 @@ def test_quick_iterations_that_do_something_else_show_nothing():
     assert finding.price.high_ns == 0
 
 
-@pytest.mark.parametrize(("threads", "won"), [(16, 0.6), (2, 0)])
-def test_more_threads_than_cpus_disturb_each_other_in_all_iterations(threads, won):
-    text = f"torch.set_num_threads({threads})\n"
+@pytest.mark.parametrize(
+    ("text", "won"),
+    [
+        ("torch.set_num_threads(16)\n", 0.6),
+        ("torch.set_num_threads(2)\n", 0),
+        ("THREADS = 16\ntorch.set_num_threads(THREADS)\n", 0.6),
+        ("def set_up(threads=16):\n    torch.set_num_threads(threads)\n", 0.6),
+    ],
+)
+def test_more_threads_than_cpus_disturb_each_other_in_all_iterations(text, won):
     (finding,) = found(many_threads.RULE, crowded(quick_entries=9, text=text))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(won * 8 * SECOND)
