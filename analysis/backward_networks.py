@@ -48,15 +48,22 @@ def backward_at(optimizers: Optimizers, source: Source, line: int) -> Backward |
     if passed is None:
         return None
     trained = passed.trained
-    frozen = _Frozen(passed.scope, _place(passed.call))
+    here = _Frozen(passed.scope, _place(passed.call))
     others = tuple(
         each
         for each in passed.networks
         if each.given & trained
         and optimizers.is_trained_apart(each.network, trained)
-        and not frozen.has(each.network)
+        and not here.has(each.network)
+        and not _is_frozen_around(source, each)
     )
     return passed.of(others)
+
+
+def _is_frozen_around(source: Source, call: NetworkCall) -> bool:
+    """Whether the function that calls a network has frozen it there."""
+    function = source.function_node(call.lines[0])
+    return function is not None and _Frozen(function, (call.lines[-1], 0)).has(call.network)
 
 
 def targets_at(optimizers: Optimizers, source: Source, line: int) -> Backward | None:
@@ -105,7 +112,7 @@ def _passed_at(
     stmt = next((each for each in source.around(line) if _is_statement_of(each, call)), None)
     if loss is None or not trained or not isinstance(stmt, ast.stmt):
         return None
-    passed = Scope(scope, names).calls_for(loss, stmt, _place(call))
+    passed = Scope(scope, names, source.functions_by_name()).calls_for(loss, stmt, _place(call))
     if any(each.network == UNKNOWN for each in passed):
         return None
     return _Passed(scope, call, loss, trained, passed)

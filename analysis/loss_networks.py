@@ -1,13 +1,14 @@
-"""Which networks a value was computed with, by the program's text: calls of them in its expression
-and in what was assigned before, but for what autograd does not record."""
+"""Which networks a value was computed with, by the program's text: calls of them in its expression,
+in what was assigned before, and in what the program's own functions return, but for what autograd
+does not record."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rlscope.analysis.source_code import GRADIENTS_OFF, SCOPES, name_of
+from rlscope.analysis.source_code import GRADIENTS_OFF, SCOPES, Function, name_of
 from rlscope.analysis.trained_networks import pairs_of
 
 UNKNOWN = ""
@@ -19,6 +20,8 @@ _NO_CALLS = frozenset(
     "buffers cpu cuda eval named_parameters parameters requires_grad_ state_dict to train"
     " zero_grad".split()
 )
+_RETURN = "return"  # set like a variable
+_DEEPEST = 2  # functions that call functions
 _Place = tuple[int, int]
 
 
@@ -44,8 +47,19 @@ class _Assignment:
 class Scope:
     """The text of a function, or of a file outside of its functions."""
 
-    def __init__(self, scope: ast.AST, networks: Collection[str]) -> None:
+    def __init__(
+        self,
+        scope: ast.AST,
+        networks: Collection[str],
+        functions: Mapping[str, Function],
+        given: Mapping[str, list[NetworkCall]] | None = None,
+        deepest: int = _DEEPEST,
+    ) -> None:
+        """`functions`: the file's own, by name. `given`: what its parameters come of."""
         self._networks = networks
+        self._functions = functions if deepest else {}
+        self._given = given or {}
+        self._deepest = deepest
         self._assignments = [*_assignments(scope, (), True)]
         self._known: dict[int, list[NetworkCall]] = {}
         self._branches = {id(node): branches for node, branches in _statements(scope, ())}
@@ -62,6 +76,10 @@ class Scope:
             if name_of(getattr(node, "func", node)) in _ENDS:
                 return
         if isinstance(node, SCOPES):
+            return
+        function = self._function(node)
+        if function is not None and isinstance(node, ast.Call):
+            yield from self._returned(function, node, place, branches)
             return
         inner = [
             found
@@ -92,6 +110,34 @@ class Scope:
                 yield from self._known[number]
             if not last.adds:
                 return
+        yield from self._given.get(name, ())
+
+    def _function(self, node: ast.AST) -> Function | None:
+        """The program's own that a call is of: target(batch), self.target(batch)."""
+        called = node.func if isinstance(node, ast.Call) else None
+        is_own = isinstance(called, ast.Name) or (
+            isinstance(called, ast.Attribute) and ast.unparse(called.value) == "self"
+        )
+        if called is None or not is_own or self._network(called) is not None:
+            return None
+        return self._functions.get(name_of(called))
+
+    def _returned(
+        self, function: Function, call: ast.Call, place: _Place, branches: tuple[int, ...]
+    ) -> Iterator[NetworkCall]:
+        """What a function's values come of. Where it turns gradients off, that is nothing."""
+        if any(_ends_graphs(each) for each in function.decorator_list):
+            return
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if isinstance(call.func, ast.Attribute):
+            names = names[1:]
+        values = [*zip(names, call.args, strict=False)]
+        values += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
+        given = {name: [*self._calls(value, place, branches)] for name, value in values}
+        inside = Scope(function, self._networks, self._functions, given, self._deepest - 1)
+        for each in inside._assignments:
+            if each.target == _RETURN and each.is_recorded:
+                yield from inside._calls(each.value, each.place, each.branches)
 
     def _network(self, function: ast.expr) -> str | None:
         if name_of(function) in _NO_CALLS:
@@ -144,11 +190,16 @@ def _assignments(
                 for each, given in pairs_of(target, value):
                     adds = isinstance(stmt, ast.AugAssign)
                     yield _Assignment(place, ast.unparse(each), given, inside, is_recorded, adds)
+        if isinstance(stmt, ast.Return) and stmt.value is not None:
+            yield _Assignment(place, _RETURN, stmt.value, inside, is_recorded, True)
         recorded = is_recorded and not (isinstance(stmt, ast.With) and _turns_off(stmt))
         yield from _assignments(stmt, inside, recorded)
 
 
 def _turns_off(block: ast.With) -> bool:
-    asked = (item.context_expr for item in block.items)
-    called = (each.func if isinstance(each, ast.Call) else each for each in asked)
-    return any(name_of(each) in GRADIENTS_OFF for each in called)
+    return any(_ends_graphs(item.context_expr) for item in block.items)
+
+
+def _ends_graphs(asked: ast.expr) -> bool:
+    """Whether a decorator, or what a `with` enters, turns gradients off."""
+    return name_of(asked.func if isinstance(asked, ast.Call) else asked) in GRADIENTS_OFF

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 LOOPS = (ast.For, ast.While, *COMPREHENSIONS)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 GRADIENTS_OFF = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 """What turns PyTorch's autograd off, as a decorator or in a `with`."""
@@ -80,10 +81,17 @@ class Source:
         node = self.function_node(line)
         return (node.lineno, node.end_lineno or node.lineno) if node else None
 
-    def function_node(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def function_node(self, line: int) -> Function | None:
         """The innermost function around a line."""
         functions = [node for node in self.around(line) if isinstance(node, _FUNCTIONS)]
         return functions[-1] if functions else None
+
+    def functions_by_name(self) -> dict[str, Function]:
+        """Those of a name that no other one has, by that."""
+        nodes = ast.walk(self.tree or ast.Module([], []))
+        found = [node for node in nodes if isinstance(node, _FUNCTIONS)]
+        count = Counter(node.name for node in found)
+        return {node.name: node for node in found if count[node.name] == 1}
 
     def calls_any(self, line: int, names: Container[str]) -> bool:
         """Whether a call of one of some names begins in a line."""

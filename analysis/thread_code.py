@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlscope.analysis.source_code import LOOPS, Source, name_of
+from rlscope.analysis.source_code import LOOPS, Function, Source, name_of
 
 # What runs a function in a thread of the same process.
 _RUNNERS = frozenset(("Thread", "Timer", "run_in_executor", "start_new_thread", "submit"))
@@ -43,7 +43,7 @@ def _is_thread(base: ast.expr) -> bool:
     return name_of(base).endswith("Thread")
 
 
-def _loop_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def _loop_in(function: Function) -> int:
     """The first line in its first loop, or the first of its own."""
     for node in ast.walk(function):
         if isinstance(node, LOOPS) and isinstance(node, (ast.For, ast.While)):

@@ -134,6 +134,48 @@ def test_critics_are_several():
     assert finding.price.saving_ns == pytest.approx(4 * SECOND / 3)
 
 
+HELPER = """\
+def loss_of_actor(o, scale=1):
+    {before}
+    value = critic(cat([o, actor(o)], 1))
+    return -(value * scale).mean(), value
+"""
+
+
+def helped(before: str = "pass", head: str = "") -> str:
+    """The program, in which a function computes the loss of the actor."""
+    helper = head + HELPER.format(before=before)
+    text = PLAIN.replace("def learn", helper + "def learn")
+    return text.replace(LOSS, "aloss, _ = loss_of_actor(o)\n")
+
+
+def test_a_function_may_compute_the_loss():
+    text = helped()
+    (finding,) = found(unfrozen_networks.RULE, learning(text))
+    assert finding.line == line_of(text, "aloss.backward")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND / 4)
+
+
+def test_what_a_function_is_given_is_a_part_of_its_loss():
+    text = helped().replace("actor(o)], 1))\n", "o], 1))\n")
+    text = text.replace("loss_of_actor(o)", "loss_of_actor(scale=2, o=actor(o))")
+    assert len(names(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        helped("critic.requires_grad_(False)"),
+        helped(head="@torch.no_grad()\n"),
+        helped("with torch.no_grad(): return critic(o, actor(o))").replace("value = critic", "v ="),
+        helped() + "def loss_of_actor(o): return 0\n",  # which of the two is not known
+    ],
+)
+def test_a_function_may_freeze_the_critic(text):
+    assert names(text) == []
+
+
 def before(*lines: str) -> str:
     """The program with some lines before the loss of the actor."""
     return PLAIN.replace(LOSS, "".join(f"{line}\n    " for line in lines) + LOSS)
@@ -242,6 +284,19 @@ def test_a_backward_through_a_target_network_is_for_nothing():
     assert "goes through old" in finding.title
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * 4 * SECOND / 2)
+
+
+def test_a_method_may_ask_the_target_network():
+    text = TARGET.replace("self.old.forward(o2)", "self.values(o2)")
+    text += "    def values(self, o):\n        return self.old(o)\n"
+    line = line_of(text, "return self.old")
+    trace = loop_rows(
+        Time("backprop", "framework", SECOND, line, (MODULE,)),
+        Time("backprop", "framework", 4 * SECOND, 10, (BACKWARD,)),
+        text=text,
+    )
+    (finding,) = found(target_gradients.RULE, trace)
+    assert finding.line == line
 
 
 @pytest.mark.parametrize(
