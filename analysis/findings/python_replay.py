@@ -21,6 +21,8 @@ from rlscope.analysis.source_code import (
     source_of,
     variables,
 )
+from rlscope.analysis.trained_networks import pairs
+from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -101,16 +103,17 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     first, entries = rows[0], rows[0]["entries"]
     is_descent = verdicts.is_most(called_ns, stepped_ns)
-    price = time.less((_DESCENT if is_descent else _INDEXING).times(entries))
+    draws = _draws(trace, loop, entries)
+    price = time.less((_DESCENT if is_descent else _INDEXING).times(draws))
     what, fix = _IN_DEQUE if any(_looks_in_deque(trace, row) for row in rows) else _STEPPED
     if is_descent and _halves(trace, first):
         what, fix = _DESCENDED
     shuffling = [row for row in rows if _permutes(trace, row)]
     if verdicts.is_most(_all_ns(shuffling), stepped_ns):
-        price = estimate_of(shuffling).less(_DRAWING.times(entries))
+        price = estimate_of(shuffling).less(_DRAWING.times(draws))
         what, fix = _SHUFFLED
     elif not verdicts.is_most(called_ns, stepped_ns) and any(_weighs(trace, row) for row in rows):
-        kept, descended = time.part(*_OF_SUMS), time.less(_DESCENT.times(entries))
+        kept, descended = time.part(*_OF_SUMS), time.less(_DESCENT.times(draws))
         price = max(kept, descended, key=lambda each: each.saving_ns)
         what, fix = _SUMMED
     for functions, better in _LIBRARIES.items():
@@ -131,16 +134,25 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
+def _draws(trace: Trace, loop: Loop, entries: int) -> int:
+    """Entries that draw a batch: at most as many as learn. Others store a transition each."""
+    learning = groups.paths_in(trace, loop.process_id, LEARNING)
+    asked = {"process_id": loop.process_id, "operations": learning}
+    (row,) = statement.run(trace, "findings/most_entries", **asked).to_dicts()
+    return min(entries, row["entries"] or entries)
+
+
 def _looks_in_deque(trace: Trace, row: Mapping[str, Any]) -> bool:
     """Whether a line takes items of a deque by their numbers: memory[i], sample(memory, 32)."""
     tree = source_of(trace, row["file"]).tree
     nodes = [*ast.walk(tree)] if tree else []
     deques = {
         ast.unparse(target)
-        for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        if name_of(node.value.func) == "deque"
-        for target in node.targets
+        for target, value in (pairs(tree) if tree else ())
+        if any(
+            isinstance(each, ast.Call) and name_of(each.func) == "deque"
+            for each in (value, getattr(value, "body", None), getattr(value, "orelse", None))
+        )
     }
     asked: list[ast.expr] = []
     for node in nodes:

@@ -165,9 +165,21 @@ def test_brief_replay_wins_nothing():
     assert finding.price.low_ns <= 0
 
 
+def test_entries_that_store_a_transition_draw_no_batch():
+    trace = loop_rows(
+        Time("replay", "python", 3 * SECOND, 3, (SAMPLE,)),
+        Time("backprop", "framework", SECOND, 8),
+        entries={"replay": 100_000, "backprop": 1000, "update": 1},
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(3 * SECOND - 1000 * 20_000)
+
+
 @pytest.mark.parametrize(
     ("made", "draws", "is_deque"),
     [
+        ("Ring() if fast else deque()", "[memory[i] for i in rows]", True),
         ("deque(maxlen=9)", "random.sample(memory, 32)", True),
         ("collections.deque()", "[memory[i] for i in rows]", True),
         ("deque()", "memory[-1]", False),

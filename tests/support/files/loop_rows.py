@@ -39,10 +39,11 @@ def loop_rows(
     more_times: Mapping[int, Sequence[Time]] | None = None,
     **more: Any,
 ) -> Relations:
-    """The rest of the loop is a learning that no rule looks for. `more_times`: of other processes,
-    by their numbers."""
+    """The rest of the loop is a learning that no rule looks for, entered as often as others are.
+    `more_times`: of other processes, by their numbers."""
     rest = LOOP_NS - sum(time.duration_ns for time in times)
     everything = [*times, Time("update", "python", rest, line=999)]
+    entries = {"update": max((entries or {"": 1}).values()), **(entries or {})}
     operations = list(dict.fromkeys(time.operation for time in everything))
     paths = [path for path in operations if path != "(none)"]
     made = {
@@ -57,7 +58,7 @@ def loop_rows(
         "operation_instance": [
             {"process_id": 0, "operation_id": place}
             for place, path in enumerate(paths)
-            for _ in range((entries or {}).get(path, 1))
+            for _ in range(entries.get(path, 1))
         ],
         "stack": [],
         "stack_time": [],
