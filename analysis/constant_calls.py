@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rlscope.analysis.constant_values import is_changed, is_constant
 from rlscope.analysis.repeated_calls import given
-from rlscope.analysis.source_code import Source
+from rlscope.analysis.source_code import Source, name_of
+from rlscope.analysis.unchanged_arrays import summary_at
 
 # Functions of NumPy that make an array of numbers alone.
 _MAKERS = frozenset(
@@ -28,11 +29,14 @@ class Constant:
     """The function that makes it, or the variable for what is computed."""
     is_all: bool
     """Whether the line does nothing else."""
+    is_summary: bool = False
+    """It is made of all of an array that does not change."""
 
 
 def constant_call(source: Source, line: int) -> Constant | None:
     """What a line of a function, or of a loop, makes of constants alone, if nothing changes it: by
-    a function of NumPy, np.linspace(-1, 1, 40), by one that reads a text, or by arithmetic."""
+    a function of NumPy, np.linspace(-1, 1, 40), by one that reads a text, or by arithmetic. Or the
+    summary of an array that does not change, self.states.std(0)."""
     function = source.function_node(line) or (source.tree if source.loop_at(line) else None)
     tree = source.tree
     if function is None or tree is None:
@@ -49,7 +53,18 @@ def constant_call(source: Source, line: int) -> Constant | None:
             if _only_names(node, value) and is_constant(tree, function, value):
                 made = Constant(ast.unparse(node.targets[0]), is_all=True)
                 return None if is_changed(function, value) else made
-    return None
+    summary = summary_at(source, line)
+    if summary is None:
+        return None
+    is_all = any(isinstance(node, ast.Assign) and _is_of(node, summary) for node in at_line)
+    return Constant(name_of(summary.func), is_all, is_summary=True)
+
+
+def _is_of(stmt: ast.Assign, call: ast.Call) -> bool:
+    """Whether a statement names what a call returns, or that and some numbers."""
+    inside = [*ast.walk(call)]
+    parts = (part for part in ast.walk(stmt.value) if isinstance(part, (ast.Name, ast.Attribute)))
+    return all(any(part is each for each in inside) for part in parts)
 
 
 def _only_names(node: ast.AST, value: ast.expr) -> bool:

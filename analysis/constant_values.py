@@ -62,7 +62,7 @@ def _computes(call: ast.Call) -> bool:
     text = ast.unparse(call.func)
     if text.partition(".")[0] in _MODULES:
         made = ".random" not in text and name_of(call.func) not in _FROM_OUTSIDE
-        return made and _only_reads(call)
+        return made and only_reads(call)
     return text in _READS and text != "print"
 
 
@@ -179,7 +179,7 @@ class _Made:
                 self._is_in(given) and not (given is self.value and isinstance(target, ast.Name))
                 for target, given in _pairs(node)
             )
-        if not isinstance(node, ast.Call) or node is self.value or _only_reads(node):
+        if not isinstance(node, ast.Call) or node is self.value or only_reads(node):
             return False
         return any(map(self._is_in, (*node.args, *(each.value for each in node.keywords))))
 
@@ -192,7 +192,8 @@ class _Made:
         return value is self.value or (isinstance(value, ast.Name) and value.id in self.names)
 
 
-def _only_reads(call: ast.Call) -> bool:
+def only_reads(call: ast.Call) -> bool:
+    """Whether a call is of a function of Python, NumPy or PyTorch that leaves alone what it gets."""
     name = name_of(call.func)
     if any(each.arg == "out" for each in call.keywords) or name in _WRITES:
         return False

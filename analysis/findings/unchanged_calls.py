@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/own_line"
-_ARRAYS = "an array that does not change is made"
+_READING = "text that does not change is read"
+_MAKING = "an array that does not change is made"
+_SUMMING = "all of an array that does not change is summed up"
+_CONSTANT = "All that goes into {} is constant, and nothing changes what is made."
+_KEPT = "Nothing in the file changes the array that {} goes through."
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -53,15 +57,17 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
         is_all = all(constant.is_all for _, constant in made)
-        what = "text that does not change is read" if first.name in READERS else _ARRAYS
+        what = _SUMMING if first.is_summary else _READING if first.name in READERS else _MAKING
+        why = _KEPT if first.is_summary else _CONSTANT
         yield Finding(
             title=f"{what} again in each call, for {share(time.saving_ns, loop.loop_ns)} of the "
             "training loop",
-            evidence=f"All that goes into {first.name} is constant, and nothing changes what is "
-            "made.",
+            evidence=why.format(first.name),
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Make it once, before the loop, and keep it.",
-            no_effect="Little effect where the line does more than that.",
+            no_effect="Other results where another file changes the array."
+            if first.is_summary
+            else "Little effect where the line does more than that.",
             price=time.part(0.9 if is_all else 0.5, 0.97, 1.0),
             operation=row["operation"],
             file=row["file"],

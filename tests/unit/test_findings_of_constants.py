@@ -137,6 +137,78 @@ def test_a_loop_of_the_file_makes_them_again_too():
     assert constant_call(Source(ast.parse(text.replace("arange(N)", "arange(i)"))), 5) is None
 
 
+DATA = """\
+import numpy as np
+STATES = np.load("states.npy")
+class Data:
+    def __init__(self, file):
+        self.rows = np.load(file).astype(np.float32)
+        self.size = len(self.rows) + self.rows[:, 0].sum()
+    def normalised(self, rows):
+        mean = {summary}
+        return (rows - mean) / (self.rows[3] + self.rows).std()
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("summary", "more", "is_all"),
+    [
+        ("self.rows.mean(0)", "", True),
+        ("np.std(self.rows, axis=0) + 1e-3", "", True),
+        ("np.linalg.norm(STATES)", "", True),
+        ("rows + self.rows.max()", "", False),
+        ("self.rows[rows].mean(0)", "", None),
+        ("np.quantile(self.rows, rows)", "", None),
+        ("other.rows.mean(0)", "", None),
+        ("self.rows.mean(0)", "data.rows[3] = 1", None),
+        ("self.rows.mean(0)", "data.rows += 1", None),
+        ("self.rows.mean(0)", "data.rows.sort()", None),
+        ("self.rows.mean(0)", "fill(data.rows)", None),
+        ("self.rows.mean(0)", "np.copyto(data.rows, 1)", None),
+        ("self.rows.mean(0)", "rows = data.rows", None),
+        (
+            "self.rows.mean(0)",
+            "    def more(self, rows):\n        self.rows = np.array(rows)",
+            None,
+        ),
+        ("STATES.mean(0)", "def f(x):\n    STATES[x] = 1", None),
+    ],
+)
+def test_a_summary_of_an_array_that_does_not_change_is_the_same(summary, more, is_all):
+    source = Source(ast.parse(DATA.format(summary=summary, more=more)))
+    made = constant_call(source, 8)
+    assert (made and made.is_all) == is_all
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("np.load(file).astype(np.float32)", "torch.load(file)"),  # an optimizer may train it
+        ("def __init__(self, file)", "def load(self, file)"),  # maybe for each batch
+        ("rows):\n", "STATES):\n"),  # hides the one of the file
+        ('STATES = np.load("states.npy")', "def f():\n    STATES = np.ones(3)"),
+        ('STATES = np.load("states.npy")', "for _ in x:\n    STATES = np.ones(3)"),
+    ],
+)
+def test_other_arrays_may_change(old, new):
+    summary = "STATES.mean(0)" if "STATES" in new else "self.rows.mean(0)"
+    text = DATA.format(summary=summary, more="")
+    lines = text.replace(old, new)
+    at = next(n for n, line in enumerate(lines.splitlines(), 1) if "mean = " in line)
+    assert constant_call(Source(ast.parse(text)), 8) is not None
+    assert constant_call(Source(ast.parse(lines)), at) is None
+
+
+def test_statistics_of_a_data_set_for_each_batch_are_named():
+    text = DATA.format(summary="self.rows.mean(0)", more="")
+    trace = loop_rows(Time("(none)", "python", 2 * SECOND, 8), text=text)
+    (finding,) = found_by("unchanged_calls", trace)
+    assert finding.title.startswith("all of an array that does not change is summed up again")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.97 * 2 * SECOND)
+
+
 # ---- one number ----------------------------------------------------------------------------------
 
 
