@@ -193,7 +193,7 @@ class _Made:
 
 
 def only_reads(call: ast.Call) -> bool:
-    """Whether a call is of a function of Python, NumPy or PyTorch that leaves alone what it gets."""
+    """Whether a call is of a function of Python, NumPy or PyTorch that changes nothing."""
     name = name_of(call.func)
     if any(each.arg == "out" for each in call.keywords) or name in _WRITES:
         return False

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, Source, name_of
+from rlscope.analysis.trained_networks import pairs
 
 # What gives all items of a container, or their numbers.
 _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
@@ -15,6 +16,10 @@ _ALL_OF = frozenset(("enumerate", "len", "list", "range", "reversed", "tuple"))
 _ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 # What makes one value of many, which could be kept up to date instead.
 _STATISTICS = frozenset("mean median percentile quantile std sum var".split())
+# Methods that look for an item, from the first one on.
+_SEARCHES = frozenset(("count", "index", "remove"))
+_IN = (ast.In, ast.NotIn)
+_NAMED = (ast.Attribute, ast.Name)
 # Items of a stretch that is worth a word.
 _FEW = 50
 
@@ -34,6 +39,43 @@ def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str 
                 if whole is not None and _is_kept(source, whole, line, _is_counted(made)):
                     return name_of(node.func)
     return None
+
+
+def searched_list(source: Source, line: int) -> str | None:
+    """By what a line looks for an item in such a list, from its first one on: `state in self.seen`,
+    self.seen.index(state). None: it does not."""
+    for node in source.around(line):
+        how, places = _searched(node)
+        for place in places:
+            if _is_made_list(source, ast.unparse(place)):
+                if _is_kept(source, ast.unparse(place), line, is_counted=False):
+                    return how
+    return None
+
+
+def _searched(node: ast.AST) -> tuple[str, list[ast.expr]]:
+    """By what a part of a line searches, and where."""
+    if isinstance(node, ast.Compare) and any(isinstance(each, _IN) for each in node.ops):
+        return "in", [each for each in node.comparators if isinstance(each, _NAMED)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _SEARCHES and len(node.args) == 1:
+            return node.func.attr, [node.func.value]
+    return "", []
+
+
+def _is_made_list(source: Source, container: str) -> bool:
+    """Whether what a container is set to is a list, or a deque."""
+    values = [
+        part
+        for target, value in pairs(source.tree or ast.Module([], []))
+        if ast.unparse(target) == container
+        for part in (value, getattr(value, "body", None), getattr(value, "orelse", None))
+    ]
+    return any(
+        isinstance(each, (ast.List, ast.ListComp))
+        or (isinstance(each, ast.Call) and name_of(each.func) in ("list", "deque"))
+        for each in values
+    )
 
 
 def _read_by(call: ast.Call) -> Iterator[ast.expr]:

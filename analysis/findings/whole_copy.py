@@ -13,7 +13,7 @@ from rlscope.analysis import finding_verdicts, groups, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
-from rlscope.analysis.kept_containers import reader_of_kept
+from rlscope.analysis.kept_containers import reader_of_kept, searched_list
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
 from rlscope.relations.groups import SIMULATION
@@ -118,8 +118,18 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
         why = "its result replaces one of its own arguments"
         fix = "Make room once, and write new rows over the oldest ones."
         return _Said(copier, f"{copier} copies a whole buffer", why, fix)
+    if not finding_verdicts.is_more_than_an_item(each_ns):
+        return None
+    search = searched_list(source, line)
+    if search is not None:
+        return _Said(
+            search,
+            f"a search (`{search}`) goes through a kept list from its start again and again",
+            "the list gets more and more items",
+            "Keep the items in a set or a dictionary, which find one at once.",
+        )
     reader = reader_of_kept(source, line, _READS)
-    if reader is not None and finding_verdicts.is_more_than_an_item(each_ns):
+    if reader is not None:
         return _Said(
             reader,
             f"a call of {reader} goes through all of a kept container again and again",

@@ -322,6 +322,9 @@ def reading(use: str, forget: str = "pass", steps: int = 1000):
         "sum(self.seen) / len(self.seen)",
         "sorted(range(len(self.seen)), key=lambda each: -self.value[each])",
         "np.mean(self.seen[-300:])",
+        "value in self.seen",
+        "self.seen.index(value)",
+        "0 if value not in self.seen else 1",
     ],
 )
 def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
@@ -343,10 +346,23 @@ def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
         {"use": "np.array([each for each in self.seen if each])"},
         {"use": "np.array(value)"},
         {"use": "len(self.seen)"},
+        {"use": "value in self.seen", "forget": "self.seen = []"},
+        {"use": "value in self.seen", "steps": 1_000_000},  # a few items
+        {"use": "value in self.other"},
+        {"use": "'seen'.index(value)"},
     ],
 )
 def test_a_list_that_is_emptied_or_read_in_part_is_not(silent):
     assert found(whole_copy.RULE, reading(**silent)) == []
+
+
+def test_other_containers_may_find_an_item_at_once():
+    text = KEPT.format(use="value in self.seen", forget="pass")
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 7),
+        text=text.replace("self.seen = []", "self.seen = Bag()"),
+    )
+    assert found(whole_copy.RULE, trace) == []
 
 
 IN_LOOP = """\
