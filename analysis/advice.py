@@ -11,6 +11,7 @@ docs/reference/semantics.md, "Findings".
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -20,7 +21,7 @@ from weakref import WeakKeyDictionary
 from rlscope import registry
 from rlscope.amounts import duration
 from rlscope.analysis import finding_verdicts
-from rlscope.analysis.critical_loop import Loop, critical_loop
+from rlscope.analysis.critical_loop import Loop, critical_loop, whole_run
 from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.operations import OUTSIDE
@@ -41,6 +42,7 @@ COLUMNS = (
 
 # Part of a price that its interval has to each side at least: runs of one program differ.
 _LEAST_WIDTH = 0.1
+_OF_LOOP = re.compile("of the (training )?loop")
 
 Run = Callable[[Experiment], Measured]
 """Runs an experiment."""
@@ -59,7 +61,7 @@ class Advice:
     """What rules found in a trace."""
 
     loop: Loop | None
-    """What prices are of. None: there is no training loop, and nothing is advised."""
+    """What prices are of. None: no process did anything, and nothing is advised."""
     findings: Sequence[Row]
     """Rows of the relation `finding`: ranked ones, then those that are worth a look, then what is
     paid once."""
@@ -149,12 +151,12 @@ def _are_apart(one: Row, other: Row) -> bool:
 
 
 def _asked(trace: Trace, run: Run | None = None) -> Advice:
-    loop = critical_loop(trace)
+    loop = critical_loop(trace) or whole_run(trace)
     if loop is None:
         return Advice(None, (), ())
     rows: list[Row] = []
     failures: list[Failure] = []
-    inside = worker_loop(trace, loop)
+    inside = None if loop.is_whole else worker_loop(trace, loop)
     for name in registry.names(registry.FINDINGS):
         found = _found_by(name, trace, loop, inside, run)
         if isinstance(found, Failure):
@@ -171,7 +173,10 @@ def _found_by(
     nothing."""
     try:
         rule = registry.load(registry.FINDINGS, name)
-        found = [*rule.find(trace, loop)]
+        # Other rules ask for operations and iterations, which only a loop has.
+        found = [*rule.find(trace, loop)] if rule.of_lines or not loop.is_whole else []
+        if loop.is_whole:
+            found = [*map(_of_run, found)]
         if inside is not None and rule.of_lines:
             of_worker = rule.find(trace, inside.loop)
             found += [inside.seen_outside(each) for each in of_worker if each.price is not None]
@@ -179,6 +184,12 @@ def _found_by(
     # A rule may be anybody's, and none may cost the reader the report.
     except Exception as error:
         return Failure(name, f"{type(error).__name__}: {error}")
+
+
+def _of_run(found: Finding) -> Finding:
+    """A finding of a run without a training loop."""
+    title, evidence = (_OF_LOOP.sub("of the run", text) for text in (found.title, found.evidence))
+    return replace(found, title=title, evidence=evidence)
 
 
 def _rows(name: str, found: Finding, loop: Loop, run: Run | None) -> Iterator[Row]:

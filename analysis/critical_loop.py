@@ -30,12 +30,22 @@ class Loop:
     """Wall time of the run."""
     iterations: int
     """Complete ones."""
+    is_whole: bool = False
+    """It is all that the process did, because no process has a training loop."""
 
 
 def critical_loop(trace: Trace) -> Loop | None:
     """None: no process has a training loop."""
     rows = statement.run(trace, "critical_loop").to_dicts()
     return Loop(**rows[0]) if rows else None
+
+
+def whole_run(trace: Trace) -> Loop | None:
+    """What takes the place of a loop where no process has one: all that the process did which
+    worked longest. None: none did anything."""
+    rows = statement.run(trace, "whole_run").to_dicts()
+    nothing = {"waited_ns": 0, "starved_ns": 0, "iterations": 0}
+    return Loop(**rows[0], **nothing, is_whole=True) if rows else None
 
 
 def looping_processes(trace: Trace, loop: Loop) -> Table:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from rlscope.amounts import count, share
 from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
-from rlscope.relations.groups import LEARNING, SIMULATION
+from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -60,10 +61,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def _steps(trace: Trace, loop: Loop, row: Mapping[str, Any]) -> int:
     """Steps of environments. One may have several entries into inference."""
-    simulation = groups.paths_in(trace, loop.process_id, SIMULATION)
-    asked = {"process_id": loop.process_id, "simulation": simulation}
-    (counted,) = statement.run(trace, "findings/step_count", **asked).to_dicts()
-    return int(min(counted["steps"] or row["entries"], row["entries"]))
+    return int(min(step_count(trace, loop) or row["entries"], row["entries"]))
 
 
 RULE = Rule(_find)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import finding_verdicts, groups, statement, verdicts
+from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.kept_containers import reader_of_kept, searched_list
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
-from rlscope.relations.groups import SIMULATION
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -48,7 +48,7 @@ class _Said:
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    steps = _steps(trace, loop)
+    steps = max(step_count(trace, loop), 1)
     asked = {"process_id": loop.process_id, "operations": []}
     places: dict[tuple[str, int], list[dict[str, Any]]] = {}
     lines = statement.run(trace, _STATEMENT, **asked).to_dicts()
@@ -92,13 +92,6 @@ def _read_with(source: Source, line: int) -> set[int]:
         return sums
     lines = range(around[0], around[1] + 1)
     return sums | {each for each in lines if reader_of_kept(source, each, _READS)} - {line}
-
-
-def _steps(trace: Trace, loop: Loop) -> int:
-    simulation = groups.paths_in(trace, loop.process_id, SIMULATION)
-    asked = {"process_id": loop.process_id, "simulation": simulation}
-    (row,) = statement.run(trace, "findings/step_count", **asked).to_dicts()
-    return int(max(row["steps"], 1))
 
 
 def _without_others(trace: Trace, loop: Loop, line: Price, function: str, operation: str) -> Price:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-_OF_LOOP = " of the loop"
 _COMPILED = " with its compilations"
 
 
@@ -47,12 +46,14 @@ class Shown:
     """ "ppo.py:184"; "" unknown."""
     price: str
     """In words: "8.1 % of the loop (7.5 to 8.8 %)"."""
+    whole: str
+    """What it is a part of: "loop", or "run" where there is none."""
     worth: str
     """The same in few: "8.1 % (7.5 to 8.8 %)"."""
     low: float
     share: float
     high: float
-    """Ends and middle of the price as parts of the loop."""
+    """Ends and middle of the price as parts of that."""
     seconds: str
     evidence: str
     fix: str
@@ -109,7 +110,7 @@ def read(trace: Trace, *, most: int | None = None) -> Answer:
     return Answer(
         leading=leading,
         is_first=is_first,
-        findings=[_shown(trace, row, names) for row in shown],
+        findings=[_shown(trace, found.loop, row, names) for row in shown],
         rest=" ".join(filter(None, [_overlap(shown), _rest(trace, found.loop, shown, rows)])),
         failures=[*map(_failure, found.failures), *_unmeasured(found.experiments)],
         beside=beside,
@@ -136,11 +137,13 @@ def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) ->
     looping = critical_loop.looping_processes(trace, loop)["name"]
     if others and not any(units.visible(name) in title for name in looping if name):
         title = f"in {own}, {title}"
-    return f"{_capital(title)}{where}. Mending it is worth {_price(first)}."
+    return f"{_capital(title)}{where}. Mending it is worth {_price(first, _whole(loop))}."
 
 
 def _names(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
     """Of the process that has the loop, and of those whose loops do something else."""
+    if loop.is_whole:
+        return "", []
     rows = critical_loop.looping_processes(trace, loop).to_dicts()
     own, *_ = (units.visible(row["name"] or "?") for row in rows if row["is_own"])
     return own, [units.visible(row["name"] or "?") for row in rows if row["is_other"]]
@@ -163,13 +166,18 @@ def _nothing(trace: Trace, asked: Advice, best: Row | None, rows: Sequence[Row])
     return f"{none} is surely worth your time{spends and f': {whose} {spends}'}." + unmended
 
 
-def _shown(trace: Trace, row: Row, names: source_names.Names) -> Shown:
+def _whole(loop: Loop) -> str:
+    return "run" if loop.is_whole else "loop"
+
+
+def _shown(trace: Trace, loop: Loop, row: Row, names: source_names.Names) -> Shown:
     return Shown(
         rank="" if row["rank"] is None else str(row["rank"]),
         title=_capital(units.visible(row["title"])),
         place=source_names.place(row, names),
-        price=_price(row),
-        worth=_price(row, of="").removeprefix("a look, "),
+        price=_price(row, _whole(loop)),
+        whole=_whole(loop),
+        worth=_price(row).removeprefix("a look, "),
         low=_part(row, "saving_low_ns"),
         share=row["saving_share"] or 0,
         high=_part(row, "saving_high_ns"),
@@ -190,15 +198,15 @@ def _part(row: Row, column: str) -> float:
     return float(row["saving_share"] * row[column] / row["saving_ns"])
 
 
-def _price(row: Row, of: str | None = None) -> str:
-    """`of`: what the share is said to be of; None: what it is of."""
+def _price(row: Row, whole: str = "") -> str:
+    """`whole`: what the share is said to be of; "": nothing is said."""
     if row["saving_ns"] is None:
         return f"{units.duration(row['once_ns'])}, once"
     share, low, high = _shares(row)
-    whole = _OF_LOOP + (_COMPILED if row["outside_ns"] else "") if of is None else of
+    of = f" of the {whole}{_COMPILED if row['outside_ns'] else ''}" if whole else ""
     if row["confidence"] == Confidence.WORTH_A_LOOK.value:
-        return f"a look, up to {high}{whole}"
-    return f"{share}{whole} ({low.removesuffix(' %')} to {high})"
+        return f"a look, up to {high}{of}"
+    return f"{share}{of} ({low.removesuffix(' %')} to {high})"
 
 
 def _shares(row: Row) -> tuple[str, str, str]:
@@ -256,7 +264,7 @@ def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -
     if not rows:
         return ""
     least = units.share(finding_verdicts.NOTABLE_SAVING, 1)
-    said = f"No rule found anything else that is worth {least} of the loop"
+    said = f"No rule found anything else that is worth {least} of the {_whole(loop)}"
     own, names = _names(trace, loop)
     if not names:
         return f"{said}."

@@ -11,7 +11,7 @@ _HIT = ' class="hit"'
 
 
 _HEAD = (
-    '<div class="findings-head"><span>What to mend first</span><span>saves, of the loop</span>'
+    '<div class="findings-head"><span>What to mend first</span><span>saves, of the {}</span>'
     '<span><i></i>surely <i class="range"></i>perhaps</span></div>\n'
 )
 
@@ -26,7 +26,8 @@ def render(findings: Sequence[Shown], rest: str, *, is_fix_said: bool) -> str:
         _item(each, is_first=place == 0, is_fix_said=is_fix_said and place == 0)
         for place, each in enumerate(findings)
     )
-    listed = f'{_HEAD}<ol class="findings">\n{items}\n</ol>' if items else ""
+    head = _HEAD.format(findings[0].whole) if findings else ""
+    listed = f'{head}<ol class="findings">\n{items}\n</ol>' if items else ""
     return f'{listed}<p class="rest">{sentence(rest)}</p>' if rest else listed
 
 
@@ -69,7 +70,7 @@ def _percent(part: float) -> float:
 
 
 def _inside(finding: Shown, is_fix_said: bool) -> str:
-    worth = [f"Worth {finding.seconds} of the loop."] if finding.high else []
+    worth = [f"Worth {finding.seconds} of the {finding.whole}."] if finding.high else []
     evidence = _paragraphs([finding.evidence, " ".join([*worth, finding.bound])])
     parts = [
         _paragraphs([] if is_fix_said else [f"Fix: {finding.fix}"]),

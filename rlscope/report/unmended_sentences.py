@@ -10,7 +10,7 @@ from rlscope.analysis import critical_loop, finding_verdicts, lines, own_loops
 from rlscope.analysis.advice import Advice
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, GROUPS
-from rlscope.analysis.operations import BETWEEN
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.analysis.worker_loop import WorkerLoop
 from rlscope.relations.groups import SIMULATION, group_of
 from rlscope.report import source_names, units
@@ -59,8 +59,14 @@ def unmended(trace: Trace, asked: Advice, findings: Sequence[Row]) -> str:
     return ""
 
 
+def _has_loop(loop: Loop | None) -> bool:
+    return loop is not None and not loop.is_whole
+
+
 def _whole(trace: Trace, loop: Loop | None) -> str:
-    """What shares of all loops are of, where that is more than one loop; "" it is not."""
+    """What shares of all loops are of, where that is not one loop; "" it is."""
+    if loop is not None and loop.is_whole:
+        return "the run"
     looping = critical_loop.looping_processes(trace, loop) if loop else ()
     return f"the training loops of {len(looping):,} processes" if len(looping) > 1 else ""
 
@@ -81,7 +87,7 @@ def _unknown_cause(
     subject = f"The hottest line takes {share}{whole and f' of {whole}'} ({where})"
     if operation and group_of(operation) == SIMULATION:
         subject = f"The environment takes {share} of {whole or 'the loop'} at one line ({where})"
-    elif operation and (loop or operation != BETWEEN):
+    elif operation and (_has_loop(loop) or operation not in (BETWEEN, OUTSIDE)):
         subject += f", most of it {_in_operation(operation)}"
     said = f" {subject}: rlscope has no advice on it." if loop else f" {subject}."
     if not callers:

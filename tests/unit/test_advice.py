@@ -93,9 +93,25 @@ def test_a_rule_that_fails_spoils_no_other_and_is_counted(rules):
     ]
 
 
-def test_without_a_training_loop_nothing_is_advised(rules):
+@pytest.mark.parametrize("of_lines", [True, False])
+def test_without_a_training_loop_lines_are_priced_as_parts_of_the_run(rules, of_lines):
+    one = finding(seconds(2, 1, 3), title="a line takes 20 % of the training loop")
+    rules(of_lines=of_lines, one=[one])
+    whole = [
+        share(0, "(none)", "python", LOOP_NS // 4, stage="whole"),
+        share(0, "(none)", "wait", LOOP_NS, stage="whole"),
+        share(1, "(none)", "python", LOOP_NS, stage="whole"),
+    ]
+    processes = [process(0, 0, LOOP_NS), process(1, 0, LOOP_NS)]
+    found = advice.advice(trace(breakdown=whole, process=processes))
+    assert found.loop is not None
+    assert (found.loop.process_id, found.loop.loop_ns) == (1, LOOP_NS)
+    assert [row["title"] for row in found.findings] == ["a line takes 20 % of the run"] * of_lines
+
+
+def test_of_a_run_in_which_nothing_was_recorded_nothing_is_said(rules):
     rules(one=[finding(seconds(2, 1, 3))])
-    found = advice.advice(trace(breakdown=[share(0, "(none)", "python", LOOP_NS)]))
+    found = advice.advice(trace(breakdown=[]))
     assert found.loop is None
     assert found.findings == ()
 

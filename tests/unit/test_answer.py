@@ -407,9 +407,11 @@ def test_small_findings_of_a_short_run_stand_without_an_answer(rules):
         assert "2.0 %" in said.replace("\\", "")
 
 
-def test_without_a_loop_the_formats_say_that_nothing_can_be_advised(rules):
-    rules(one=[finding(seconds(2, 1, 3))])
-    run = trace(breakdown=[share(0, "(none)", "python", SECOND)])
-    assert json.loads(advice_renderers.as_json(run))["loop"] is None  # type: ignore[arg-type]
+def test_without_a_loop_prices_are_said_to_be_of_the_run(rules):
+    rules(of_lines=True, one=[finding(seconds(2, 1, 3))])
+    run = trace(breakdown=[share(0, "(none)", "python", 10 * SECOND, stage="whole")])
+    assert json.loads(advice_renderers.as_json(run))["loop"]["is_whole"]  # type: ignore[arg-type]
     for form in (advice_renderers.text, advice_renderers.markdown):
-        assert "Nothing can be advised" in form(run)  # type: ignore[arg-type]
+        said = form(run).replace("\\", "")  # type: ignore[arg-type]
+        assert "Mending it is worth 20.0 % of the run (10.0 to 30.0 %)." in said
+        assert "of the loop" not in said

@@ -146,7 +146,9 @@ def finding(price: Price | None = None, **more: Any) -> Finding:
     return Finding(**{**texts, **rest, **more})
 
 
-def install(monkeypatch: pytest.MonkeyPatch, **made: Iterable[Finding]) -> None:
+def install(
+    monkeypatch: pytest.MonkeyPatch, *, of_lines: bool = False, **made: Iterable[Finding]
+) -> None:
     """Puts rules in the place of the known ones: each finds what is said."""
     names, load = registry.names, registry.load
 
@@ -155,7 +157,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **made: Iterable[Finding]) -> None:
 
     def load_one(group: str, name: str) -> Any:
         if group == registry.FINDINGS:
-            return Rule(lambda *_: iter(made[name]))
+            return Rule(lambda *_: iter(made[name]), of_lines=of_lines)
         return load(group, name)
 
     monkeypatch.setattr(registry, "names", names_of)
