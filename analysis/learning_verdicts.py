@@ -32,6 +32,12 @@ _DIRECTLY = 1.5
 # With a cache, second halves of the planted program token_sampler take 5 to 10 % longer than first
 # ones; without it, 99 %.
 _NOTABLE_GROWTH = 0.2
+# Entries that tell that they grow; the part of them that reads sequences; how much longer the later
+# ones are than the first; and how much each is like the one before.
+_FEWEST_GROWING = 200
+_SEQUENCES = 0.4
+_LATER = 3
+_ALIKE = 0.4
 # How much longer entries of the last quarter take than those of the first where a graph grows, and
 # how many entries tell that.
 _GROWN = 1.5
@@ -60,6 +66,17 @@ def are_gradients_needless(row: Row) -> bool:
         and row["backwards"] > 0
         and (collects or row["replays"] >= _REPLAYED * row["backwards"])
         and row["backward_ns"] <= _BACKWARD_OF_FORWARDS * row["forward_ns"]
+    )
+
+
+def do_entries_grow(row: Row) -> bool:
+    """Whether entries into an operation grow from one to the next, and begin anew, because a
+    network reads a longer sequence each time. From a row of `findings/growing_entry`."""
+    return bool(
+        row["entries"] >= _FEWEST_GROWING
+        and row["sequence_ns"] >= _SEQUENCES * row["calls_ns"] > 0
+        and row["many_ns"] >= _LATER * row["first_ns"]
+        and (row["correlation"] or 0) >= _ALIKE
     )
 
 
