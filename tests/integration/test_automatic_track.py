@@ -293,6 +293,11 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         # Acting before the update, and after it again.
         program("SN(F)XN(Q)FBOS N(F)XN(Q)FBOSSN(F)XN(Q)FBON(F)S N(F)XN(Q)FBOKS N(F)XFBOVS SFXFBOS"),
         program("SFXUS FXFUS FXNFBOHHHHS FXDFBOAS FXFBO(S)S FXFBOS N(F)XTTTTTXTBOS KN(F)XN(QQ)FBS"),
+        # What the update learns from is drawn after the action was chosen, or is the action itself.
+        program("SBOS N(F)DN(Q)FBOS N(F)XDFBOS N(F)DDFBOS N(F)XDXFBODS N(F)DS N(F)DFDBOS FDFBOS"),
+        program("SBOS N(FD)DFBOS DN(F)DFBOS N(F)N(D)FBOS F(D)DBOS KN(F)WDXFBOS N(F)DN(F)DFBOS"),
+        program("SBOS N(F)XFXDFBOS N(F)XN(Q)DFBOS AN(F)DFBOS N(F)O(D)BOS N(F)DI()BOS N(F)DKFS"),
+        program("SBOS TTTTTDFBOS N(F)GFDBOS N(F)DGFBOS N(F)DAFBOS SBOXN(F)DFBOS N(F)DSDFBOS"),
         program("SFBOSFXFBOS FXFXFBOS QXFXQBOS FXS FXFBOS FXAFBOS FXJFVFBS N(F)XFXFBOSFXBOSFBOFXS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]

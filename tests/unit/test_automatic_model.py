@@ -292,6 +292,22 @@ def test_a_program_that_learns_from_the_forwards_it_acted_with(calls: str, expec
 @pytest.mark.parametrize(
     ("calls", "expected"),
     [
+        ("N(F)DFBOS", "iiiippbbbbb.s."),  # the batch
+        ("N(F)XDFBOS", "iiiii.ppbbbbb.s."),
+        ("N(F)GFBOS", "iiiippbbbbb.s."),
+        ("N(F)DN(Q)FBOS", "iiiippttt.bbbbb.s."),
+        ("N(F)DS", "iiiiiis."),  # the action
+        ("N(F)DFDBOS", "iiiippbbbbbbb.s."),  # a part of the update
+        ("N(F)N(Q)FBOS", "ttt.ttt.bbbbb.s."),  # nothing was drawn
+    ],
+)
+def test_what_is_learnt_from_may_be_drawn_after_the_action_was_chosen(calls, expected) -> None:
+    assert track(f"SBOS{calls}") == f"s.bbb.s.{expected}"
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
         ("FBOHHHHS", "bbbbbbbbbbbbb.s."),
         ("FBOHHHS", "bbbbb.......s."),  # three are too few
         ("FBHHHHHS", "bbbbbbbbbbbbb.s."),  # it steps by itself

@@ -81,6 +81,7 @@ void Track::BeginDraw() {
 // Whether it counts.
 bool Track::OpenDraw() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return false;
+  if (__builtin_expect(acts_first_, 0) && MayHaveChosen() && FollowsNow()) NameChosen();
   if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return false;
   prepares_ = is_batch_ = false;
   uint32_t resolve = DropUnproven(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing));

@@ -133,9 +133,7 @@ class _Reading:
         chose = self.waiting and self.output is not None and not token.in_step
         is_last = not self.environment and not token.may_go_on
         if chose and (self.acts_first or is_last):
-            yield from _chosen(self.waiting, self.output, self.before())
-            yield from _for_forward(self.converted, self.waiting[0].start)
-            self.waiting, self.converted = [], []
+            yield from self.acted(self.output)
         self.prepared = None
         if not self.waiting and not token.is_given:
             self.converted = _proven(self.converted)
@@ -155,6 +153,17 @@ class _Reading:
         if not token.is_left:
             self.waiting.append(replace(token, start=start))
 
+    def acted(self, end: int) -> Iterator[Interval]:
+        """What waits for a name is inference: an action was chosen."""
+        start = self.waiting[0].start if self.chosen is None else self.chosen
+        if any(each.kind in "SO" for each in self.before()):
+            yield from _open(self.waiting, start, end, INFERENCE)
+        else:
+            yield from _themselves(self.waiting)
+        yield from _for_forward(self.converted, start)
+        self.waiting, self.converted = [], []
+        self.chosen = self.output = None
+
     def choice(self, token: Token) -> Iterator[Interval]:
         self.chosen = token.start
         self.drawn = self.output = self.prepared = None
@@ -166,10 +175,11 @@ class _Reading:
         return iter(())
 
     def draw(self, token: Token) -> Iterator[Interval]:
+        if self.waiting:  # of a thread that acts before it learns
+            yield from self.acted(token.start if self.output is None else self.output)
         self.drawn, self.prepared = token, None
         has_key = any(each.kind == "L" for each in self.converted)
         self.converted = [] if has_key else _proven(self.converted)
-        return iter(())
 
     def text(self, token: Token) -> Iterator[Interval]:
         self.trained |= {kind for _, kind in token.nested}
@@ -256,15 +266,6 @@ class _Reading:
         yield from _themselves(self.waiting)
         self.end_cycle()
         self.generated, self.prepared = False, None
-
-
-def _chosen(
-    waiting: Sequence[Token], output: int | None, before: Sequence[Token]
-) -> Iterator[Interval]:
-    """Forwards of which a program that does not step next has converted what they returned."""
-    if output is not None and any(each.kind in "SO" for each in before):
-        return _open(waiting, waiting[0].start, output, INFERENCE)
-    return _themselves(waiting)
 
 
 def _proven(converted: Sequence[Token]) -> list[Token]:

@@ -373,10 +373,15 @@ class Tokens:
         return is_direct if is_fed else any(each.acts_first for each in since)
 
     def _acts_now(self) -> bool:
-        """Whether the thread acts before it learns, and no X named a forward since its last S."""
+        """Whether the thread acts before it learns, and no X or D named a forward since its last
+        S."""
         since = self._since_step()
-        has_output = False
+        has_output = waits = False
         for token in since:
+            if token.kind == "D" and waits:
+                return False
+            if token.kind in "BOFTAD":
+                waits = token.kind == "F"
             if token.kind == "F" and has_output and not token.in_step:
                 return False
             if token.kind in "BOFTX":
@@ -435,7 +440,9 @@ class Tokens:
 
     def _choice(self, kind: str, start: int) -> Token | None:
         """An A or D ends the block around it, as far as that counts."""
-        if self._is_in("O" + kind) or self._current("FQTY") is not None or self._awaits_name():
+        if self._is_in("O" + kind) or self._current("FQTY") is not None:
+            return None
+        if self._awaits_name() and (kind == "A" or not self._has_chosen()):
             return None
         if kind == "D" and self.found and self.found[-1].kind == "D":
             return None
@@ -445,6 +452,14 @@ class Tokens:
         token = Token(kind, start, start)
         self.found.append(token)
         return token
+
+    def _has_chosen(self) -> bool:
+        """Whether a thread that acts before it learns has had forwards without gradients since its
+        last S, and nothing else that names forwards."""
+        last = [each for each in reversed(self.found) if each.kind not in "KMLWX"]
+        behind = next((each.kind for each in last if each.kind != "F"), "")
+        is_forward = last[0].kind == "F" and behind != "D" and self._block() is None
+        return is_forward and not self._learns() and self._acts_now()
 
     def _block(self) -> int | None:
         """Where the outermost no-grad block began that counts here. One that began inside a forward
@@ -471,7 +486,9 @@ class Tokens:
 
     def _end_batch(self) -> None:
         """As a D, but for what it says of an S."""
-        if self._awaits_name() or (self.found and self.found[-1].kind == "D"):
+        if self._awaits_name() and not self._has_chosen():
+            return
+        if self.found and self.found[-1].kind == "D":
             return
         self._end("KMW", self._time)
         self._boundary = self._time
