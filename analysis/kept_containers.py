@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, Source, name_of
@@ -18,6 +18,8 @@ _ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 _STATISTICS = frozenset("mean median percentile quantile std sum var".split())
 # Methods that look for an item, from the first one on.
 _SEARCHES = frozenset(("count", "index", "remove"))
+# Methods that move all items of a list, if their first argument is 0, and how many they have.
+_IN_FRONT = frozenset((("pop", 1), ("insert", 2)))
 _IN = (ast.In, ast.NotIn)
 _NAMED = (ast.Attribute, ast.Name)
 # Items of a stretch that is worth a word.
@@ -44,13 +46,34 @@ def reader_of_kept(source: Source, line: int, functions: Container[str]) -> str 
 def searched_list(source: Source, line: int) -> str | None:
     """By what a line looks for an item in such a list, from its first one on: `state in self.seen`,
     self.seen.index(state). None: it does not."""
+    return _of_kept_list(source, line, _searched)
+
+
+def moved_list(source: Source, line: int) -> str | None:
+    """By what a line moves all items of such a list, to take or put one in front of them:
+    self.rows.pop(0), self.rows.insert(0, row). None: it does not."""
+    return _of_kept_list(source, line, _moved)
+
+
+def _of_kept_list(
+    source: Source, line: int, asks: Callable[[ast.AST], tuple[str, list[ast.expr]]]
+) -> str | None:
     for node in source.around(line):
-        how, places = _searched(node)
+        how, places = asks(node)
         for place in places:
             if _is_made_list(source, ast.unparse(place)):
                 if _is_kept(source, ast.unparse(place), line, is_counted=False):
                     return how
     return None
+
+
+def _moved(node: ast.AST) -> tuple[str, list[ast.expr]]:
+    """By what a part of a line moves the items of a list, and of which."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        first = getattr(node.args[0], "value", None) if node.args else None
+        if first == 0 and (node.func.attr, len(node.args)) in _IN_FRONT:
+            return f"{node.func.attr}(0)", [node.func.value]
+    return "", []
 
 
 def _searched(node: ast.AST) -> tuple[str, list[ast.expr]]:

@@ -14,7 +14,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
-from rlscope.analysis.kept_containers import reader_of_kept, searched_list
+from rlscope.analysis.kept_containers import moved_list, reader_of_kept, searched_list
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
 
@@ -120,6 +120,15 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
             f"a search (`{search}`) goes through a kept list from its start again and again",
             "the list gets more and more items",
             "Keep the items in a set or a dictionary, which find one at once.",
+        )
+    moved = moved_list(source, line)
+    if moved is not None:
+        return _Said(
+            moved,
+            f"a call of {moved} moves all items of a kept list again and again",
+            "the list gets more and more items",
+            "Write the newest item over the oldest one, whose number goes round. Or keep the items "
+            "in a collections.deque, and use popleft or appendleft.",
         )
     reader = reader_of_kept(source, line, _READS)
     if reader is not None:

@@ -325,6 +325,8 @@ def reading(use: str, forget: str = "pass", steps: int = 1000):
         "value in self.seen",
         "self.seen.index(value)",
         "0 if value not in self.seen else 1",
+        "self.seen.pop(0)",
+        "self.seen.insert(0, value)",
     ],
 )
 def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
@@ -349,6 +351,8 @@ def test_a_line_that_goes_through_a_growing_list_in_each_step_is_named(use):
         {"use": "value in self.seen", "forget": "self.seen = []"},
         {"use": "value in self.seen", "steps": 1_000_000},  # a few items
         {"use": "value in self.other"},
+        {"use": "self.seen.pop()"},
+        {"use": "self.seen.pop(-1)"},
         {"use": "'seen'.index(value)"},
     ],
 )
