@@ -10,6 +10,7 @@ from rlscope.amounts import duration, share
 from rlscope.analysis import finding_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
+from rlscope.analysis.findings import thread_wait
 from rlscope.analysis.list_code import number_given
 from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import source_of
@@ -34,6 +35,8 @@ class _Said(NamedTuple):
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    if thread_wait.is_interpreter_held(trace, loop):
+        return  # a thread of Python takes that CPU time
     asked = {"process_id": loop.process_id}
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         file, line = _place(trace, loop)

@@ -9,7 +9,8 @@ from rlscope.amounts import count, duration, share
 from rlscope.analysis import finding_verdicts, lines, operations, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.prices import Price
+from rlscope.analysis.polling_code import asking_lines
+from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import source_of
 from rlscope.analysis.thread_code import line_in_thread
 
@@ -31,6 +32,10 @@ _HELD = {
         (0.3, 0.9, 1.0),
     ),
 }
+_ASKS_AGAIN = (
+    "Let the thread wait in get() of its queue, or for an event: it asks again and again whether "
+    "something is there, and holds the interpreter meanwhile."
+)
 _ENTERS = "__enter__"
 Row = Mapping[str, Any]
 
@@ -44,17 +49,53 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
         if not finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns):
             continue
+        place, lacked = _place(trace, rows), _crowded(trace, loop, kind, waited_ns)
+        if _asks_again(trace, place):
+            fix = _ASKS_AGAIN
         yield Finding(
             title=f"the loop waits for {what} that a thread beside it holds, for "
             f"{share(waited_ns, loop.loop_ns)} of its time",
             evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them "
-            f"{operations.where(max(rows, key=_waited_ns)['operation'])}.",
+            f"{operations.where(max(rows, key=_waited_ns)['operation'])}."
+            f"{_lacks(lacked)}",
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=fix,
             no_effect="No effect where the loop needs what the thread computes.",
-            price=Price(waited_ns, waited_ns, waited_ns).part(*part),
-            **_place(trace, rows),
+            price=exact(waited_ns).part(*part).plus(lacked).within(loop.loop_ns),
+            **place,
         )
+
+
+def is_interpreter_held(trace: Trace, loop: Loop) -> bool:
+    """Whether a thread beside the loop works in Python, so that the loop waits for it."""
+    asked = {"process_id": loop.process_id, "kind": "gil", "reason": "thread"}
+    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
+    return finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns)
+
+
+def _crowded(trace: Trace, loop: Loop, kind: str, waited_ns: int) -> Price:
+    """In which the loop has the interpreter and no CPU, because the thread works on in native code
+    or waits for the interpreter itself: at most the rest of the thread's CPU time."""
+    asked = {"process_id": loop.process_id}
+    found_ns = 0
+    for row in statement.run(trace, "findings/many_threads", **asked).to_dicts():
+        if kind == "gil":
+            found_ns = max(min(row["runnable_ns"], row["others_ns"] - waited_ns), 0)
+    return Price(found_ns, 0, found_ns)
+
+
+def _lacks(lacked: Price) -> str:
+    if not lacked.saving_ns:
+        return ""
+    return f" For {duration(lacked.saving_ns)} more, the loop may lack the CPU that the thread has."
+
+
+def _asks_again(trace: Trace, place: Mapping[str, Any]) -> bool:
+    """Whether the thread's loop runs until something is ready, in place of a wait."""
+    if place.get("file") is None:
+        return False
+    return bool(asking_lines(source_of(trace, place["file"]), place["line"]))
 
 
 def _waited_ns(row: Row) -> int:

@@ -36,8 +36,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     yield Finding(
         title="each action of an episode takes longer than the one before",
         evidence=f"One in a hundred of {count(row['entries'])} entries into {place.operation} "
-        f"takes {duration(row['first_ns'])} or less, and one in ten {duration(row['many_ns'])} or more: "
-        "the network reads a sequence that grows.",
+        f"takes {duration(row['first_ns'])} or less, and one in ten {duration(row['many_ns'])} or "
+        "more: the network reads a sequence that grows.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Keep the network's state (the hidden state, or keys and values) from step to step, "
         "and give it only the newest observation.",

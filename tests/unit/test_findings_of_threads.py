@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 import pytest
-from support.files.loop_rows import FILE, Time, found, loop_rows
-from support.files.relation_rows import SECOND
+from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
+from support.files.relation_rows import SECOND, process
 
-from rlscope.analysis.findings import thread_handoffs, thread_wait
+from rlscope.analysis.findings import many_threads, thread_handoffs, thread_wait
 from rlscope.analysis.source_code import Source
 from rlscope.analysis.thread_code import line_in_thread
 
@@ -27,8 +27,16 @@ def train():
 """
 
 
-def waits(*, text: str = "", reason: str = "thread", count: int = 500, **wait):
-    """3 s in two operations."""
+def waits(
+    *,
+    text: str = "",
+    reason: str = "thread",
+    count: int = 500,
+    runnable_ns: int = 0,
+    cpu_ns: int | None = None,
+    **wait,
+):
+    """3 s in two operations. The loop's thread runs for 2 s; `cpu_ns` is of the process."""
     operations = ("update", "inference")
     ns = 3 * SECOND // 2
     each = {"process_id": 0, "thread_id": 0, "count": count // 2, "duration_ns": ns, "self_ns": ns}
@@ -37,9 +45,12 @@ def waits(*, text: str = "", reason: str = "thread", count: int = 500, **wait):
         *(Time(operation, "wait", ns, 9) for operation in operations),
         text=text,
         thread=[
-            {"process_id": 0, "thread_id": 0, "start_ns": 0},
+            {"process_id": 0, "thread_id": 0, "start_ns": 0, "running_ns": 2 * SECOND}
+            | {"runnable_ns": runnable_ns},
             {"process_id": 0, "thread_id": 1, "start_ns": 5},
         ],
+        process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=cpu_ns)],
+        blocked=[{"process_id": 0, "stage": "loop", "layer": "framework", "duration_ns": SECOND}],
         wait=[{**each, **wait, "operation": operation} for operation in operations],
         idle=[{**state, "reason": reason, "operation": operation} for operation in operations],
     )
@@ -51,6 +62,30 @@ def test_a_thread_that_holds_what_the_loop_needs_is_named_where_it_works(wait, p
     assert (finding.file, finding.line) == (FILE, 6)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(part * 3 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("runnable_s", "cpu_s", "lacked_s"),
+    [(2, 9, 2), (6, 9, 4), (2, 4, 0), (2, None, 0)],  # 3 of the others' seconds are the waits
+)
+def test_a_thread_that_works_on_keeps_the_loop_from_a_cpu_too(runnable_s, cpu_s, lacked_s):
+    trace = waits(
+        text=TARGET,
+        runnable_ns=runnable_s * SECOND,
+        cpu_ns=None if cpu_s is None else cpu_s * SECOND,
+        **GIL,
+    )
+    (finding,) = found(thread_wait.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((3 + lacked_s) * SECOND)
+    assert ("lack the CPU" in finding.evidence) == (lacked_s > 0)
+    assert found(many_threads.RULE, trace) == []  # it is no thread of an operator
+
+
+def test_a_thread_that_asks_again_and_again_could_wait():
+    text = TARGET.replace("seen.sort()", "if rows.empty(): continue")
+    (finding,) = found(thread_wait.RULE, waits(text=text, **GIL))
+    assert "get() of its queue" in finding.fix
 
 
 def test_where_the_text_says_nothing_of_threads_the_line_that_waits_is_named():
