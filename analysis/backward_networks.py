@@ -13,7 +13,7 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlscope.analysis.loss_networks import UNKNOWN, NetworkCall, Scope
 from rlscope.analysis.source_code import SCOPES, Source, name_of
@@ -47,6 +47,7 @@ def backward_at(optimizers: Optimizers, source: Source, line: int) -> Backward |
     passed = _passed_at(optimizers, source, line, optimizers.names)
     if passed is None:
         return None
+    passed = replace(passed, networks=[each for each in passed.networks if each.is_sure])
     trained = passed.trained
     here = _Frozen(passed.scope, _place(passed.call))
     others = tuple(
@@ -68,7 +69,8 @@ def _is_frozen_around(source: Source, call: NetworkCall) -> bool:
 
 def targets_at(optimizers: Optimizers, source: Source, line: int) -> Backward | None:
     """The same of networks that no optimizer trains, because they get the weights of others, and
-    that are given nothing which a trained one made: no gradient has to go through them."""
+    that are given nothing which a trained one made: no gradient has to go through them. Some calls
+    may be in a branch that never runs."""
     targets = optimizers.copies - optimizers.names
     passed = _passed_at(optimizers, source, line, optimizers.names | targets) if targets else None
     if passed is None:

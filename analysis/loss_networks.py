@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlscope.analysis.source_code import GRADIENTS_OFF, SCOPES, Function, name_of
 from rlscope.analysis.trained_networks import pairs_of
@@ -31,6 +31,8 @@ class NetworkCall:
     lines: range
     given: frozenset[str]
     """Networks that made what it is given."""
+    is_sure: bool = True
+    """Whether no `if` decides what was assigned."""
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,22 @@ class Scope:
     def _assigned(
         self, name: str, place: _Place, branches: tuple[int, ...]
     ) -> Iterator[NetworkCall]:
-        """By the last assignment before. What only an `if` assigns may be something else."""
+        """By the last assignment before, and by those behind it that an `if` decides on."""
+        is_sure = True
         for number in range(len(self._assignments) - 1, -1, -1):
             last = self._assignments[number]
             if last.target != name or last.place >= place:
                 continue
-            is_sure = branches[: len(last.branches)] == last.branches
-            if last.is_recorded and is_sure:
+            runs = branches[: len(last.branches)] == last.branches
+            if last.is_recorded:
                 if number not in self._known:
                     self._known[number] = [*self._calls(last.value, last.place, last.branches)]
-                yield from self._known[number]
+                for call in self._known[number]:
+                    yield call if is_sure and runs else replace(call, is_sure=False)
             if not last.adds:
-                return
+                if runs:
+                    return
+                is_sure = False
         yield from self._given.get(name, ())
 
     def _function(self, node: ast.AST) -> Function | None:

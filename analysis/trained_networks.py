@@ -37,9 +37,14 @@ class Optimizers:
 
     @property
     def copies(self) -> Networks:
-        """Networks that get the weights of others, as target networks do."""
+        """Networks that get the weights of others, or are copies, as target networks are."""
         loads = (call for call in self._calls if name_of(call.func) == "load_state_dict")
-        return frozenset(_owner(call) for call in loads if _states_of_others(call))
+        found = {_owner(call) for call in loads if _states_of_others(call)}
+        for tree in self.trees:
+            for target, value in pairs(tree):
+                if _is_copy_of(value, self.names):
+                    found.add(name_of(target))
+        return frozenset(found)
 
     def of_step(self, call: ast.Call) -> Networks | None:
         """What a call trains that is the step of an optimizer, or is given one as a scaler is.
@@ -110,6 +115,13 @@ def _states_of_others(load: ast.Call) -> bool:
     asked = [node for given in load.args for node in ast.walk(given) if isinstance(node, ast.Call)]
     owners = {_owner(call) for call in asked if name_of(call.func) == "state_dict"}
     return bool(owners) and _owner(load) not in owners
+
+
+def _is_copy_of(value: ast.expr, networks: Networks) -> bool:
+    """Whether a value is deepcopy(network), of one that is trained."""
+    if not isinstance(value, ast.Call) or name_of(value.func) != "deepcopy" or not value.args:
+        return False
+    return name_of(value.args[0]) in networks
 
 
 def pairs(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

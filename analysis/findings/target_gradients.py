@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
@@ -31,7 +32,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     optimizers = Optimizers([tree for tree in trees if tree is not None])
     for row in rows:
         backward = targets_at(optimizers, source_of(trace, row["file"]), row["line"])
-        if backward is None or not _have_gradients(trace, loop, row["file"], backward):
+        backward = backward and _with_gradients(trace, loop, row["file"], backward)
+        if backward is None:
             continue
         time = estimate_of([{**row, "own_ns": row["total_ns"]}])
         names = " and ".join(backward.names)
@@ -50,13 +52,20 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         )
 
 
-def _have_gradients(trace: Trace, loop: Loop, file: str, backward: Backward) -> bool:
-    """Whether the program calls the targets with gradients, as their operation tells: a caller may
-    have turned them off."""
-    places = ((call.lines[0], call.lines[-1]) for call in backward.unfrozen)
-    paths = set[str]().union(*(operations_in(trace, loop, file, place) for place in places))
-    names = {path.rpartition("/")[2] for path in paths}
-    return bool(names) and names.isdisjoint(training_lines.WITHOUT_BACKWARD)
+def _with_gradients(trace: Trace, loop: Loop, file: str, backward: Backward) -> Backward | None:
+    """With the calls of targets that the program makes with gradients, as their operation tells: a
+    caller may have turned them off, and a branch may never run. None: there are none."""
+    called = {
+        call: {
+            path.rpartition("/")[2]
+            for path in operations_in(trace, loop, file, (call.lines[0], call.lines[-1]))
+        }
+        for call in backward.unfrozen
+    }
+    if any(names & training_lines.WITHOUT_BACKWARD for names in called.values()):
+        return None
+    ran = tuple(call for call, names in called.items() if names)
+    return replace(backward, unfrozen=ran) if ran else None
 
 
 def _part(trace: Trace, loop: Loop, file: str, backward: Backward) -> tuple[float, float, float]:

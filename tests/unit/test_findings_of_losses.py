@@ -302,6 +302,26 @@ def test_a_method_may_ask_the_target_network():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("self.old.load_state_dict(self.q.state_dict())", "pass"),
+        ("Net(), Net()", "Net(), copy.deepcopy(self.q)"),
+        ("after = ", "if double: after = 0\n        else: after = "),
+    ],
+)
+def test_a_target_network_is_found_however_it_is_written(old, new):
+    text = TARGET.replace("self.q, self.old = Net(), Net()", "self.q, self.old = Net(), Net()")
+    if old.startswith("self.old.load"):
+        text = text.replace("Net(), Net()", "Net(), deepcopy(self.q)")
+    lines = text.replace(old, new)
+    times = [
+        Time("backprop", "framework", SECOND, line_of(lines, "self.old.forward"), (MODULE,)),
+        Time("backprop", "framework", 4 * SECOND, line_of(lines, "loss.backward"), (BACKWARD,)),
+    ]
+    assert len(found(target_gradients.RULE, loop_rows(*times, text=lines))) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
         ("forward(o2).max(1)[0]", "forward(o2).max(1)[0].detach()"),
         ("forward(o2)", "forward(cat([o2, self.q(o2)]))"),  # as the loss of an actor
         ("load_state_dict(self.q.state_dict())", "load_state_dict(torch.load(file))"),
