@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,14 @@ from rlscope.analysis import groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
+from rlscope.analysis.source_code import GRADIENTS_OFF, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/needless_gradients"
 _LINES = "findings/line_around"
+_TURNS_OFF = "set_grad_enabled"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -33,6 +35,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         ).to_dicts()
         texts = [(source_of(trace, each["file"]), each["line"]) for each in around]
         if any(source.is_under(line, GRADIENTS_OFF) for source, line in texts):
+            continue
+        if _are_turned_off(trace):
             continue
         # The outermost line that belongs to inference only: there autograd can be turned off.
         places = [each for each in around if not each["is_shared"]]
@@ -51,6 +55,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=places[0]["file"],
             line=places[0]["line"],
         )
+
+
+def _are_turned_off(trace: Trace) -> bool:
+    """Whether the program turns gradients off for all that follows: a call that is no block."""
+    files = statement.run(trace, "findings/own_file", pattern=_TURNS_OFF)["file"]
+    return any(
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and name_of(node.value.func) == _TURNS_OFF
+        and getattr([*node.value.args, None][0], "value", None) is False
+        for file in files
+        for node in ast.walk(source_of(trace, file).tree or ast.Module([], []))
+    )
 
 
 def _experiment(row: Mapping[str, Any]) -> Experiment | None:

@@ -243,6 +243,7 @@ def rollout(
     forward_ns: int = SECOND,
     entries: int = 1000,
     replays: int = 1,
+    more: str = "",
 ):
     given = [calls("inference", "torch._C._nn:linear", 1000, SECOND)]
     given += [calls("update", "torch._C:_EngineBase.run_backward", 100, 4 * SECOND)]
@@ -252,7 +253,7 @@ def rollout(
         Time("inference", "framework", 4 * SECOND, 3, (MODULE,)),
         Time("replay", "python", SECOND, 9),
         entries={"inference": entries, "replay": replays},
-        text=f"def act(state):\n    {with_line}:\n        return net(state)\n",
+        text=f"def act(state):\n    {with_line}:\n        return net(state)\n{more}",
         native_call=given,
     )
 
@@ -265,6 +266,18 @@ def test_gradients_of_inference_that_nobody_needs_are_named():
 def test_a_program_with_a_replay_memory_may_learn_in_each_step():
     assert len(found(needless_gradients.RULE, rollout("if True", entries=100, replays=100))) == 1
     assert found(needless_gradients.RULE, rollout("if True", entries=100, replays=9)) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "are_on"),
+    [
+        ("torch.set_grad_enabled(False)\nact(state)\n", False),
+        ("torch.set_grad_enabled(True)\nact(state)\n", True),
+        ("with torch.set_grad_enabled(False):\n    test(state)\n", True),  # elsewhere
+    ],
+)
+def test_a_call_may_have_turned_gradients_off_for_good(more, are_on):
+    assert bool(found(needless_gradients.RULE, rollout("if True", more=more))) == are_on
 
 
 @pytest.mark.parametrize(
