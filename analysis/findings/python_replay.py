@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _STATEMENT = "findings/own_line"
 # What goes through rows in libraries, and what does better there.
 _LIBRARIES = {
-    r".*/torch/utils/data/_utils/(collate|fetch)\.py:.*": "If the rows are in memory, draw their "
+    r".*/torch/utils/data/_utils/fetch\.py:.*": "If the rows are in memory, draw their "
     "numbers (torch.randint, randperm) and index the tensors, in place of a DataLoader.",
     r".*/torchrl/data/replay_buffers/storages.*:ListStorage\..*": "Keep transitions in a "
     "LazyTensorStorage: it indexes all rows of a batch at once, where a ListStorage stacks them.",
@@ -39,6 +39,7 @@ _LIBRARIES = {
 _ONE_BY_ONE = (
     r".*/random\.py:Random\.(sample|choices?|randrange|randint|shuffle)",
     r".*/numpy/_?core/shape_base\.py:v?stack",
+    r".*/torch/utils/data/_utils/collate\.py:.*",
     *_LIBRARIES,
     r".*/tensordict/_torch_func\.py:_(lazy_)?stack.*",
 )

@@ -1,6 +1,7 @@
 -- Lines that lead to time between operations in the training loops, those of libraries too: for each
 -- stack the innermost line that leads to at least $least_share of that time. So each time counts once.
--- Callers that lead to more time in other rows than in their own are left out. Without waits.
+-- Callers that lead to more time in other rows than in their own are left out, and what decorates functions.
+-- Without waits.
 --   own_ns   with own_low_ns and own_high_ns, the ends of its interval
 --   text     None: not kept
 --   loop_ns  all time of these loops
@@ -23,7 +24,7 @@ WITH RECURSIVE _time AS (
   SELECT _caller.process_id, _caller.stack_id, function, file, line, MAX(caller_id) AS place
   FROM _caller JOIN stack
     ON stack.process_id = _caller.process_id AND stack.stack_id = _caller.caller_id
-  WHERE line IS NOT NULL
+  WHERE line IS NOT NULL AND NOT regexp_matches(file, '/(torch/utils/_contextlib|contextlib|functools)\.py$')
   GROUP BY ALL
 ), _large AS (
   SELECT function, file, line, SUM(self_ns) AS total_ns FROM _frame JOIN _time USING (process_id, stack_id)

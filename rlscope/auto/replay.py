@@ -16,13 +16,14 @@ _STORES = {
     *("remember", "store", "store_transition", "store_transitions"),
 }
 _SAMPLES = {
-    *("sample", "sample_all", "sample_batch", "sample_buffer", "sample_memory"),
+    *("get_batch", "get_minibatch", "get_random_experience", "sample", "sample_all"),
+    *("sample_batch", "sample_buffer", "sample_memory", "sample_transitions"),
     "_get_samples",  # Stable-Baselines3's generator of batches calls it
 }
 _CHECKS = {"hasnull"}
 """Tianshou looks for NaN in the whole buffer after each collection."""
 _PRIORITIES = {
-    *("batch_update", "update_batch", "update_many"),
+    *("batch_update", "set_priorities", "update_batch", "update_errors", "update_many"),
     *("update_priorities", "update_priority", "update_weight"),
 }
 

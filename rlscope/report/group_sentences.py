@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rlscope.analysis import groups, verdicts
+from rlscope.analysis import environment_verdicts, groups, verdicts
 from rlscope.report import layers, loop_sentences, units
 
 # Groups that the second sentence names, and operations of the first group.
@@ -38,6 +38,16 @@ def shares_of_operations(times: Rows, facts: dict[str, Any]) -> Iterable[str]:
         waiting_ns = _waiting(rows, "operation")
         whole_ns = times[0]["whole_ns"]
         yield f"{_title(times)} by operation: {_shares(members, waiting_ns, whole_ns)}."
+
+
+def without_environment(times: Rows, facts: dict[str, Any]) -> str:
+    """Before the next sentence: that rlscope knows no environment of a program that acts."""
+    if not environment_verdicts.is_environment_missed(times, facts):
+        return ""
+    return (
+        " rlscope saw no environment: if the program steps one, name its class by rls-prof "
+        "--environment CLASS."
+    )
 
 
 def shares_of_layers(times: Rows, facts: dict[str, Any]) -> Iterable[str]:

@@ -375,9 +375,9 @@ def _between(known: _Known, pauses: Rows, hottest: str) -> Iterable[Detail]:
         share = units.share(facts["between_ns"] - waiting_ns, facts["span_ns"])
         said = f"Without waits, {share}" if waiting_ns else share
         yield Detail(
-            f"{said} of the time lies between operations, "
-            f"where nothing is annotated{': ' if where else ''}{where}."
-            f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}",
+            f"{said} of the time lies between operations{': ' if where else ''}{where}."
+            f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}"
+            f"{group_sentences.without_environment(times, facts)}",
             warning=True,
         )
     elif where:

@@ -110,7 +110,7 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
     if not libraries or not verdicts.is_framework_notable(framework_ns, rows[0]["group_ns"]):
         return ""
     library = units.visible(libraries[0]["library"])
-    return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
+    return f", and nothing in {units.duration(framework_ns)} more of its calls of {library}"
 
 
 def _waits_between(times: Rows, waited: Rows) -> str:

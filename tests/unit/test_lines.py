@@ -160,12 +160,12 @@ def test_inner_lines_are_those_of_libraries_too():
     assert found == [(TOOLS, 300, True), (LIBRARY, 300, False)]
 
 
-def between(*times: dict[str, Any]) -> list[dict[str, Any]]:
+def between(*times: dict[str, Any], **rows: Any) -> list[dict[str, Any]]:
     """The lines of time that lies between operations, if it has these parts."""
     parts = [{**each, "operation": "(none)"} for each in times]
     breakdown = [share(0, "train", "python", 900)]
     breakdown += [share(0, "(none)", each["layer"], each["self_ns"]) for each in parts]
-    trace = trace_of(breakdown=breakdown, stack_time=parts)
+    trace = trace_of(breakdown=breakdown, stack_time=parts, **rows)
     return lines.between_lines(trace, rows=9).to_dicts()  # type: ignore[arg-type]
 
 
@@ -186,6 +186,13 @@ def test_a_line_that_leads_to_little_is_of_its_caller():
     assert places(rows) == [(APP, 20, 99)]
     assert rows[0]["text"] == "line 20"
     assert rows[0]["own_low_ns"] == round(99 - math.hypot(5, 3, 10))
+
+
+def test_what_only_decorates_a_function_is_none_of_it():
+    decorator = "/v/site-packages/torch/utils/_contextlib.py"
+    stacks = [*STACKS, stack(6, 2, decorator, 124, "decorate_context"), stack(7, 6, APP, 7, "act")]
+    rows = between(time(6, 100, 90, 110), time(7, 40, 30, 50), stack=stacks)
+    assert places(rows) == [(APP, 20, 100), (APP, 7, 40)]
 
 
 def test_waits_are_none_of_it():

@@ -80,7 +80,7 @@ def test_every_share_is_of_one_denominator() -> None:
     assert_says(outside, "outside", "start-up 15 ns", "end 5 ns")
     assert_says(states, "cpu 50.0 %", "gpu 50.0 %")
     (between,) = texts(trace, warning=True)
-    assert_says(between, "25.0 %", "between operations", "nothing is annotated")
+    assert_says(between, "25.0 %", "between operations")
 
 
 def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
@@ -180,6 +180,35 @@ def test_much_time_between_operations_is_a_warning() -> None:
     )
     assert_says(read(trace).sentence, "a takes", f"50.0 % {LOOP}", "5 ns of 10 ns")
     assert_says(texts(trace, warning=True)[0], "40.0 %", "between operations")
+
+
+@pytest.mark.parametrize(
+    ("groups", "source", "is_missed"),
+    [
+        (("inference", "backprop"), "automatic", True),
+        (("inference", "backprop", "simulation"), "automatic", False),
+        (("inference", "backprop", "generation"), "automatic", False),
+        (("backprop",), "automatic", False),
+        (("inference", "backprop"), "explicit", False),
+    ],
+)
+def test_a_program_that_acts_without_an_environment_may_name_one(groups, source, is_missed) -> None:
+    events = {"automatic_events": 9, "operation_events": 0}
+    if source == "explicit":
+        events = {"automatic_events": 0, "operation_events": 9}
+    trace = Relations(
+        process=[process(0, 0, 10) | events],
+        breakdown=[
+            *(
+                share(0, group, "python", 10 - len(groups) * place)
+                for place, group in enumerate(groups)
+            ),
+            share(0, "(none)", "python", 6),
+        ],
+    )
+    said = " ".join(texts(trace, warning=True))
+    assert "between operations" in said
+    assert ("saw no environment" in said) == is_missed
 
 
 def _with_pauses(between_ns: int) -> Relations:

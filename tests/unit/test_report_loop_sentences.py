@@ -155,7 +155,7 @@ def test_operations_that_cover_little_are_said_to_and_why() -> None:
         )
     ]
     said = read(_uncovered("framework", native_call=calls)).sentence
-    assert_says(said, *recognised, "nothing in its calls of tensorflow", "80 ns", _ANNOTATE)
+    assert_says(said, *recognised, "nothing in 80 ns more of its calls of tensorflow", _ANNOTATE)
     assert "tensorflow" not in read(_uncovered(native_call=calls)).sentence
     annotated = Relations(
         process=[process(0, 0, 100)],

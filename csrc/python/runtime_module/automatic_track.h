@@ -65,8 +65,8 @@
 // Without any S in the process, an X names what is open once an F follows: inference, up to the X.
 // An F that may go on a text leaves it open. The same holds in a thread that acts before it learns:
 // where an update was since the S before, it has stepped last right after that, with an action.
-// There the first X names F with gradients, too. Without gradients, a D behind them does so at once,
-// and without an X: what the update learns from is drawn after the action was chosen.
+// There the first X names F with gradients, too. Without gradients, a D behind them does so at
+// once, and without an X: what the update learns from is drawn after the action was chosen.
 //
 // Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside

@@ -19,9 +19,9 @@ EvaluatingFunction functions[kMostFunctions];
 int function_count = 0;
 
 constexpr std::string_view kWords[] = {
-    "eval",       "evals",       "evaluate",   "evaluates", "evaluating", "evaluator",
-    "evaluation", "evaluations", "test",       "tests",     "testing",    "tester",
-    "validate",   "validates",   "validation", "arena",     "tournament"};
+    "eval",        "evals", "evaluate",   "evaluates", "evaluating", "evaluator", "evaluation",
+    "evaluations", "test",  "tests",      "testing",   "tester",     "validate",  "validates",
+    "validation",  "arena", "tournament", "benchmark", "exam"};
 constexpr size_t kLongestWord = 11;
 
 bool IsWord(std::string_view text) {
