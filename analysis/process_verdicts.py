@@ -22,6 +22,8 @@ _NOTABLE_COLLECTIVE = 0.05
 _NOTABLE_STEPS = 0.1
 # Part of their operations that two training loops have in common, if they are of one kind.
 _ALIKE = 0.5
+# Part of the loops of processes that others wait for, in which they wait for a queue's semaphores.
+_BLOCKED_SENDERS = 0.5
 
 
 def is_wait_listed(self_ns: int, process_ns: int) -> bool:
@@ -89,6 +91,12 @@ def _are_waiting(rows: Rows) -> bool:
 def are_loops_different(roles: Rows) -> bool:
     """Whether processes do different things in their training loops, from rows of `role_loops`."""
     return any(row["likeness"] < _ALIKE for row in roles)
+
+
+def are_senders_blocked(row: Row) -> bool:
+    """Whether processes that others wait for wait themselves until a queue takes their items. From
+    a row of `findings/starving`."""
+    return bool(row["queued_ns"] >= _BLOCKED_SENDERS * row["loop_ns"] > 0)
 
 
 def is_starving(role: Row) -> bool:

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, plural, share
-from rlscope.analysis import lines, roles, statement
+from rlscope.analysis import lines, process_verdicts, roles, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import of_functions
 from rlscope.analysis.prices import Price
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 Row = Mapping[str, Any]
+# What a queue between processes takes and gives items with.
+_QUEUES = (r".*/multiprocessing/(connection|queues|synchronize)\.py:.*",)
 # Share of a CPU that a process takes at least, however long it waits.
 _LEAST_WORK = 0.01
 
@@ -27,6 +30,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             continue
         asked = {"family": serving["family"]}
         (work,) = statement.run(trace, "findings/starving", **asked).to_dicts()
+        if process_verdicts.are_senders_blocked(work):
+            yield from _of_messages(trace, loop, row, serving, work)
+            return
         needed = _needed(row, serving)
         yield Finding(
             title=f"{row['name']} waits {share(row['waited_ns'], row['loop_ns'])} of its loop for "
@@ -44,6 +50,31 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             ),
         )
         return
+
+
+def _of_messages(trace: Trace, loop: Loop, row: Row, serving: Row, work: Row) -> Iterator[Finding]:
+    """Both sides wait: what is between them takes the time, and more processes change nothing."""
+    moving = of_functions(trace, loop, _QUEUES, waits=True)
+    if moving is None:
+        return
+    asked = {"family": serving["family"]}
+    yield Finding(
+        title=f"{row['name']} and {plural(serving['processes'], 'process')} of the kind "
+        f"{serving['family']} wait for the queue between them, for "
+        f"{share(moving.time.saving_ns, loop.loop_ns)} of the loop",
+        evidence=f"{row['name']} waits {duration(row['waited_ns'])} of {duration(row['loop_ns'])} "
+        "for items. Each of the others works on a CPU for "
+        f"{share(work['working_ns'], work['loop_ns'])} of its loop, and waits for the queue's "
+        f"semaphores for {share(work['queued_ns'], work['loop_ns'])}.",
+        evidence_sql=statement.shown("findings/starving", **asked),
+        fix="Send many items in one message: each message is pickled, and takes a lock and a pipe.",
+        no_effect="No effect where each item is needed at once, or is large.",
+        price=moving.time.part(0.6, 0.95, 1.1),
+        operation=moving.operation,
+        file=moving.file,
+        line=moving.line,
+        ends_starving=True,
+    )
 
 
 def _fix(needed: float, work: Row) -> str:

@@ -209,7 +209,34 @@ def test_of_the_first_process_there_is_no_second(monkeypatch):
     assert finding.fix.startswith("Make what that process does cheaper")
 
 
-def starved(cores: int | None, working: float, role: str = "actor"):
+@pytest.mark.parametrize(("queued_s", "is_queue"), [(9, False), (11, True)])
+def test_actors_that_wait_for_a_full_queue_are_not_too_few(monkeypatch, queued_s, is_queue):
+    """The two have loops of 10 s each. The learner is in the queue for 3 s."""
+    families(monkeypatch)
+    get = {"function": "Queue.get", "file": "/lib/multiprocessing/queues.py", "line": 9}
+    stack = {"process_id": 0, "stack_id": 1, "parent_id": None, "function": "train", "file": FILE}
+    waiting = {"process_id": 0, "stack_id": 2, "stage": "loop", "operation": "(none)"}
+    ends = {"self_ns": 3 * SECOND, "self_low_ns": 2 * SECOND, "self_high_ns": 4 * SECOND}
+    wait = {"process_id": 1, "thread_id": 1, "kind": "semaphore", "self_ns": queued_s * SECOND}
+    rows = starved(
+        8,
+        0.2,
+        stack=[
+            stack | {"line": 6, "is_own": True},
+            stack | get | {"stack_id": 2, "parent_id": 1, "is_own": False},
+        ],
+        stack_time=[waiting | ends | {"layer": "wait", "readings": 100}],
+        wait=[wait, wait | {"thread_id": 2}],  # of which one is no main thread's
+        thread=[{"process_id": 1, "thread_id": n, "start_ns": n} for n in (1, 2)],
+    )
+    (finding,) = found("starving", rows)
+    assert ("wait for the queue" in finding.title) == is_queue
+    assert finding.price is not None
+    assert not is_queue or finding.price.saving_ns == pytest.approx(0.95 * 3 * SECOND)
+    assert finding.line == 6
+
+
+def starved(cores: int | None, working: float, role: str = "actor", **rows: Any):
     actor = [
         share(process_id, operation, layer, round(part * LOOP_NS))
         for process_id in (1, 2)
@@ -227,6 +254,7 @@ def starved(cores: int | None, working: float, role: str = "actor"):
             line(5, SECOND, operation="update", layer="python"),
             line(6, SECOND // 2, operation="(none)", layer="wait"),
         ],
+        **rows,
     )
 
 
