@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rlscope.analysis.pure_functions import is_pure
 from rlscope.analysis.repeated_calls import given, is_at, named_calls_at, trains
 from rlscope.analysis.source_code import (
     LOOPS,
@@ -34,6 +35,11 @@ _OF_NUMPY = frozenset(
         *"inv linspace log matmul mean median meshgrid outer percentile pinv quantile".split(),
         *"solve sort stack std sum svd tile unique var".split(),
     )
+)
+# Functions of NumPy that only make or join arrays, which other rules speak of.
+_MAKES_ARRAYS = frozenset(
+    "append arange array asarray concatenate copy empty frombuffer full hstack ones stack vstack"
+    " zeros".split()
 )
 # Methods of distributions, which are no networks.
 _OF_DISTRIBUTIONS = frozenset("cdf entropy icdf log_prob rsample sample".split())
@@ -116,6 +122,33 @@ def calls_each(source: Source, line: int) -> bool:
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
 
 
+def function_of_rows(source: Source, line: int) -> str | None:
+    """The function of NumPy that a line computes with, of one row in each pass of its loop: np.pad,
+    in `rows[i] = np.pad(batch[i], 4)`. None: there is none, or passes need earlier ones."""
+    loop = loop_of_passes(source, line)
+    if loop is None:
+        return None
+    statements = [*_statements(loop)]
+    changed = looped_names(loop).union(*(each.sets for each in statements))
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and is_at(node, line, loop) and _computes_rows(node):
+            is_given_row = any(
+                isinstance(part, ast.Subscript) and _meet(_names([part.slice]), changed)
+                for each in given(node)
+                for part in ast.walk(each)
+            ) or _meet(_names(given(node)), looped_names(loop))
+            if is_given_row and not _feeds_itself(node, statements):
+                return ast.unparse(node.func)
+    return None
+
+
+def _computes_rows(call: ast.Call) -> bool:
+    """Whether a function of NumPy computes with what it is given, and is no draw."""
+    text = ast.unparse(call.func)
+    is_numpy = text.partition(".")[0] in _MODULES and ".random" not in text
+    return is_numpy and name_of(call.func) not in _MAKES_ARRAYS
+
+
 def loop_of_passes(source: Source, line: int) -> ast.AST | None:
     """The loop around a line that does the same in each pass."""
     loop = source.innermost_loop(line)
@@ -182,6 +215,23 @@ def unchanged_call(source: Source, line: int) -> str | None:
             plain = names and not any("." in name for name in names)
             if plain and _goes_through(node) and not _meet(names, changed):
                 return name_of(node.func)
+    return None
+
+
+def unchanged_function(source: Source, line: int) -> str | None:
+    """A function of the file that gives the same for the same, and that a line calls in each pass
+    of a loop with what no pass changes: {name: seen(states) for name in names}."""
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or not isinstance(loop, (*_LOOPS, ast.DictComp)):
+        return None
+    functions = source.functions_by_name()
+    changed = looped_names(loop).union(*(each.sets for each in _statements(loop)))
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and is_at(node, line, loop) and node.args:
+            function = functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+            if function is not None and is_pure(function, functions):
+                if not _meet(_names(given(node)), changed):
+                    return function.name
     return None
 
 

@@ -128,6 +128,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "repeated_forward": "rlscope.analysis.findings.repeated_forward:RULE",
         "repeated_reading": "rlscope.analysis.findings.repeated_reading:RULE",
         "row_distributions": "rlscope.analysis.findings.row_distributions:RULE",
+        "row_functions": "rlscope.analysis.findings.row_functions:RULE",
         "row_predictions": "rlscope.analysis.findings.row_predictions:RULE",
         "sent_weights": "rlscope.analysis.findings.sent_weights:RULE",
         "serialization": "rlscope.analysis.findings.serialization:RULE",

@@ -13,12 +13,15 @@ from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
+from rlscope.analysis.list_code import passes_of
+from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/own_line"
+_LINES = "findings/line_operation"
 _READING = "text that does not change is read"
 _MAKING = "an array that does not change is made"
 _SUMMING = "all of an array that does not change is summed up"
@@ -75,6 +78,37 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
         )
 
 
+def _find_function(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    """What all passes of a loop but one take, that call a function of the file with the same."""
+    for file in statement.run(trace, "findings/own_file", pattern="")["file"]:
+        asked = {"process_id": loop.process_id, "file": file}
+        for row in statement.run(trace, _LINES, **asked).to_dicts():
+            if not verdicts.is_line_costly(row["total_ns"], loop.loop_ns):
+                continue
+            source = source_of(trace, file)
+            name = independent_passes.unchanged_function(source, row["line"])
+            if name is None:
+                continue
+            time, passes = exact(row["total_ns"]), passes_of(source, row["line"])
+            price = time.part(0.3, 0.5, 1.0)
+            if passes is not None:
+                price = time.part(0.8, 0.95, 1.0).times(1 - 1 / passes)
+            yield Finding(
+                title=f"a loop calls {name} with the same in each pass, for "
+                f"{share(row['total_ns'], loop.loop_ns)} of the training loop",
+                evidence="The function computes with what it is given alone, and nothing in that "
+                "loop changes this.",
+                evidence_sql=statement.shown(_LINES, **asked),
+                fix="Call it once, before the loop, and keep the result.",
+                no_effect="Little effect where the loop has a few passes.",
+                price=price,
+                operation=row["operation"],
+                file=file,
+                line=row["line"],
+            )
+            return
+
+
 def _by_function(
     trace: Trace, rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[list[tuple[Mapping[str, Any], Constant]]]:
@@ -92,6 +126,7 @@ def _by_function(
 def _find_any(trace: Trace, loop: Loop) -> Iterator[Finding]:
     yield from _find(trace, loop)
     yield from _find_constant(trace, loop)
+    yield from _find_function(trace, loop)
 
 
 RULE = Rule(_find_any, of_lines=True)

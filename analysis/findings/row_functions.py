@@ -1,0 +1,84 @@
+"""Functions of NumPy are called for one row after the other, where one call takes all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import plural, share
+from rlscope.analysis import independent_passes, statement
+from rlscope.analysis.costly_lines import costly_lines
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.own_loops import own_loop
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_STATEMENT = "findings/own_line"
+# What calls a function of Python for each row: one library is one row.
+_CALLERS = (
+    r".*/numpy/lib/_?shape_base(_impl)?\.py:apply_(along_axis|over_axes)",
+    r".*/numpy/lib/_?function_base(_impl)?\.py:vectorize\..*",
+)
+_FIX = "Give NumPy all rows at once, and say by `axis` along which it goes."
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    called = of_functions(trace, loop, _CALLERS)
+    if called is not None:
+        yield Finding(
+            title="NumPy calls a function of Python for one row after the other, for "
+            f"{share(called.time.saving_ns, loop.loop_ns)} of the loop",
+            evidence=f"{called.readings} readings of the loop's stack lie in apply_along_axis and "
+            f"vectorize, called from {plural(len(called.places), 'line')} of the program: they are "
+            "loops of Python.",
+            evidence_sql=called.evidence_sql,
+            fix=_FIX,
+            no_effect="No effect where the function has no form for arrays.",
+            price=called.time.part(0.5, 0.9, 1.0),
+            operation=called.operation,
+            file=called.file,
+            line=called.line,
+        )
+    yield from _of_loops(trace, loop)
+
+
+def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    for line in costly_lines(trace, loop):
+        row = line.row
+        name = independent_passes.function_of_rows(line.source, row["line"])
+        asked = {key: row[key] for key in ("file", "line", "operation")}
+        around = own_loop(trace, loop, **asked) if name is not None else None
+        if around is None:
+            continue
+        own = statement.run(
+            trace, _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
+        ).to_dicts()
+        time = estimate_of(
+            [
+                each
+                for each in own
+                if each["file"] == row["file"] and around.first <= each["line"] <= around.last
+            ]
+        )
+        yield Finding(
+            title=f"a loop calls {name} for one row after the other, for "
+            f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
+            evidence="No pass of that loop needs what an earlier one made. The time is that of all "
+            "lines of the loop.",
+            evidence_sql=statement.shown(
+                _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
+            ),
+            fix=_FIX,
+            no_effect="Little effect where there are few rows, or each is large.",
+            price=time.part(0.3, 0.85, 1.0),
+            operation=row["operation"],
+            file=row["file"],
+            line=row["line"],
+        )
+        return
+
+
+RULE = Rule(_find, of_lines=True)
