@@ -7,11 +7,12 @@ import re
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.amounts import plural, share
+from rlscope.amounts import duration, plural, share
 from rlscope.analysis import statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import FunctionTime, estimate_of, of_functions
+from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import Source, name_of, source_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _LIBRARIES = (
     r".*/tqdm/std\.py:tqdm\.(set_\w+|refresh|display|update|write)",
     r".*/stable_baselines3/common/logger\.py:.*",
 )
+# Those whose writer is a thread.
+_WRITERS = (r".*/torch/utils/tensorboard/.*", r".*/tensorboardX/.*")
 _SHOWN = "scalar histogram image figure text video"
 _LOGGED = (
     "scalar metric stat gradient row step episode epoch event info data dict line train histogram"
@@ -56,20 +59,36 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked |= {"files": [file for file, _ in lines], "lines": [line for _, line in lines]}
     asked |= {"operations": [], "waits": False}
     time = estimate_of(statement.run(trace, _STATEMENT, **asked).to_dicts())
-    place = _nearest(trace, loop, found)
+    place, written = _nearest(trace, loop, found), _written_beside(trace, loop)
     yield Finding(
         title=f"logging takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in functions that log, called "
         f"from {plural(len(found.places), 'line')} of the program. What these lines compute for "
-        "them is counted, too.",
+        f"them is counted, too.{_beside(written)}",
         evidence_sql=statement.shown(_STATEMENT, **asked),
         fix="Log once in many steps: add values up, and log their means.",
         no_effect="No effect where each value is looked at.",
-        price=time.part(0.8, 0.9, 1.0),
+        price=time.part(0.8, 0.9, 1.0).plus(written).within(loop.loop_ns),
         operation=place.operation,
         file=place.file,
         line=place.line,
     )
+
+
+def _written_beside(trace: Trace, loop: Loop) -> Price:
+    """CPU time of the thread with which TensorBoard's writer makes what it writes, in Python: it has
+    the interpreter, or a CPU, meanwhile."""
+    asked = {"process_id": loop.process_id}
+    (row,) = statement.run(trace, "findings/thread_beside", **asked).to_dicts()
+    if row["running_ns"] is None or of_functions(trace, loop, _WRITERS) is None:
+        return Price(0, 0, 0)
+    return exact(row["running_ns"]).part(0.0, 0.9, 1.0)
+
+
+def _beside(written: Price) -> str:
+    if not written.saving_ns:
+        return ""
+    return f" The writer's thread works for {duration(written.high_ns)} beside, in Python."
 
 
 def _nearest(trace: Trace, loop: Loop, found: FunctionTime) -> FunctionTime:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _CALLS = of_calls(
     # Their Python runs in compiled code only while it is traced, which is a compilation.
     (
-        r".*/jax/_src/numpy/(array_methods|lax_numpy|reductions|ufunc_api|ufuncs)\.py:.*",
+        r".*/jax/_src/numpy/(array_creation|array_methods|indexing|lax_numpy|reductions)\.py:.*",
+        r".*/jax/_src/numpy/(ufunc_api|ufuncs)\.py:.*",
+        r".*/jax/_src/array\.py:ArrayImpl\.__(getitem|iter)__",
         r".*/jax/_src/(random|prng)\.py:.*",
         r".*/jax/_src/random/\w+\.py:.*",
         r".*/jax/_src/nn/functions\.py:.*",

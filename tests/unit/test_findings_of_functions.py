@@ -45,6 +45,7 @@ SPEAKING = [
     ("weight_arrays", "update", (f"{LIBRARY}/keras/engine/training.py", "Model.get_weights")),
     ("eager_calls", "inference", (f"{LIBRARY}/keras/src/layers/layer.py", "Layer.__call__")),
     ("unjitted_jax", "(none)", (f"{LIBRARY}/jax/_src/numpy/ufunc_api.py", "ufunc.__call__")),
+    ("unjitted_jax", "(none)", (f"{LIBRARY}/jax/_src/array.py", "ArrayImpl.__getitem__")),
     ("unjitted_jax", "inference", (f"{LIBRARY}/jax/_src/nn/functions.py", "relu")),
     ("unjitted_jax", "inference", (f"{LIBRARY}/jax/_src/random.py", "split")),
     ("unjitted_jax", "inference", (f"{LIBRARY}/jax/_src/random/core.py", "categorical")),
@@ -440,3 +441,25 @@ def test_where_a_library_makes_the_optimizer_the_fix_says_how_to_reach_it(text, 
     trace = loop_rows(Time("update", "framework", 2 * SECOND, 1, inside), text=text)
     (finding,) = found(rule("optimizer_loop"), trace)
     assert ("policy_kwargs" in finding.fix) == is_library
+
+
+@pytest.mark.parametrize(
+    ("library", "threads", "beside_s"),
+    [
+        ("torch/utils/tensorboard/writer.py", 2, 1),
+        ("torch/utils/tensorboard/writer.py", 3, 0),  # which of them writes?
+        ("wandb/run.py", 2, 0),
+    ],
+)
+def test_the_thread_of_a_writer_takes_time_from_the_loop_too(library, threads, beside_s):
+    trace = loop_rows(
+        Time("update", "python", 3 * SECOND, 4, ((f"{LIBRARY}/{library}", "log"),)),
+        thread=[
+            {"process_id": 0, "thread_id": n, "start_ns": n, "is_python": True}
+            | {"running_ns": (1 if n else 9) * SECOND}
+            for n in range(threads)
+        ],
+    )
+    (finding,) = found(rule("logging_calls"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * (3 + beside_s) * SECOND)
