@@ -41,6 +41,10 @@ _MAKES_ARRAYS = frozenset(
     "append arange array asarray concatenate copy empty frombuffer full hstack ones stack vstack"
     " zeros".split()
 )
+# Methods that step environments, ask networks, or wait, each by itself.
+_ACTS = frozenset(
+    "act forward get join predict recv render reset result run send step submit train".split()
+)
 # Methods of distributions, which are no networks.
 _OF_DISTRIBUTIONS = frozenset("cdf entropy icdf log_prob rsample sample".split())
 # What makes a batch of one item: a number, and which argument it is.
@@ -125,21 +129,44 @@ def calls_each(source: Source, line: int) -> bool:
 def function_of_rows(source: Source, line: int) -> str | None:
     """The function of NumPy that a line computes with, of one row in each pass of its loop: np.pad,
     in `rows[i] = np.pad(batch[i], 4)`. None: there is none, or passes need earlier ones."""
+    for call in _calls_of_rows(source, line):
+        if _computes_rows(call):
+            return ast.unparse(call.func)
+    return None
+
+
+def row_taken(source: Source, line: int) -> str | None:
+    """What a line takes one row of in each pass of its loop, and maybe gives away: batch, in
+    `memory.add(batch[i])`. None: nothing, or it also steps an environment or asks a network."""
+    loop = loop_of_passes(source, line)
+    if loop is None or needs_earlier(source, line):
+        return None
+    nodes = [node for node in ast.walk(loop) if getattr(node, "lineno", None) == line]
+    if any(isinstance(node, ast.Call) and name_of(node.func) in _ACTS for node in nodes):
+        return None
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            if isinstance(node.slice, ast.Name) and node.slice.id in looped_names(loop):
+                return ast.unparse(node.value)
+    return None
+
+
+def _calls_of_rows(source: Source, line: int) -> Iterator[ast.Call]:
+    """Calls of a line that are given what differs from pass to pass, and no earlier result."""
     loop = loop_of_passes(source, line)
     if loop is None:
-        return None
+        return
     statements = [*_statements(loop)]
     changed = looped_names(loop).union(*(each.sets for each in statements))
     for node in ast.walk(loop):
-        if isinstance(node, ast.Call) and is_at(node, line, loop) and _computes_rows(node):
-            is_given_row = any(
-                isinstance(part, ast.Subscript) and _meet(_names([part.slice]), changed)
-                for each in given(node)
-                for part in ast.walk(each)
-            ) or _meet(_names(given(node)), looped_names(loop))
-            if is_given_row and not _feeds_itself(node, statements):
-                return ast.unparse(node.func)
-    return None
+        if isinstance(node, ast.Call) and is_at(node, line, loop):
+            parts = [part for each in given(node) for part in ast.walk(each)]
+            indexes = [part.slice for part in parts if isinstance(part, ast.Subscript)]
+            is_row = _meet(_names(given(node)), looped_names(loop)) or _meet(
+                _names(indexes), changed
+            )
+            if is_row and not _feeds_itself(node, statements):
+                yield node
 
 
 def _computes_rows(call: ast.Call) -> bool:

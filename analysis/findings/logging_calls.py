@@ -76,7 +76,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _written_beside(trace: Trace, loop: Loop) -> Price:
-    """CPU time of the thread with which TensorBoard's writer makes what it writes, in Python: it has
+    """CPU time of the thread in which TensorBoard's writer makes what it writes, in Python: it has
     the interpreter, or a CPU, meanwhile."""
     asked = {"process_id": loop.process_id}
     (row,) = statement.run(trace, "findings/thread_beside", **asked).to_dicts()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlscope.amounts import plural, share
-from rlscope.analysis import independent_passes, statement
-from rlscope.analysis.costly_lines import costly_lines
+from rlscope.analysis import independent_passes, statement, verdicts
+from rlscope.analysis.costly_lines import CostlyLine, costly_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, of_functions
+from rlscope.analysis.function_time import NETWORKS, estimate_of, of_functions
 from rlscope.analysis.own_loops import own_loop
 
 if TYPE_CHECKING:
@@ -23,6 +23,16 @@ _CALLERS = (
     r".*/numpy/lib/_?function_base(_impl)?\.py:vectorize\..*",
 )
 _FIX = "Give NumPy all rows at once, and say by `axis` along which it goes."
+_FIX_ROWS = (
+    "Take whole columns (batch.rew, batch.obs[:, 2]) and compute with all rows at once; give a "
+    "buffer all rows by one call, such as extend."
+)
+
+
+class _Said(NamedTuple):
+    what: str
+    """What the loop does for each row."""
+    fix: str
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -48,10 +58,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for line in costly_lines(trace, loop):
         row = line.row
-        name = independent_passes.function_of_rows(line.source, row["line"])
+        said = _said(trace, loop, line)
         asked = {key: row[key] for key in ("file", "line", "operation")}
-        around = own_loop(trace, loop, **asked) if name is not None else None
-        if around is None:
+        around = own_loop(trace, loop, **asked) if said is not None else None
+        if around is None or said is None:
             continue
         own = statement.run(
             trace, _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
@@ -64,14 +74,14 @@ def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
             ]
         )
         yield Finding(
-            title=f"a loop calls {name} for one row after the other, for "
+            title=f"a loop {said.what} for one row after the other, for "
             f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
             evidence="No pass of that loop needs what an earlier one made. The time is that of all "
             "lines of the loop.",
             evidence_sql=statement.shown(
                 _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
             ),
-            fix=_FIX,
+            fix=said.fix,
             no_effect="Little effect where there are few rows, or each is large.",
             price=time.part(0.3, 0.85, 1.0),
             operation=row["operation"],
@@ -79,6 +89,23 @@ def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
             line=row["line"],
         )
         return
+
+
+def _said(trace: Trace, loop: Loop, line: CostlyLine) -> _Said | None:
+    place = {"file": line.row["file"], "line": line.row["line"]}
+    name = independent_passes.function_of_rows(line.source, place["line"])
+    if name is not None:
+        return _Said(f"calls {name}", _FIX)
+    container = independent_passes.row_taken(line.source, place["line"])
+    if container is None:
+        return None
+    asked = {"process_id": loop.process_id, **place}
+    (row,) = statement.run(trace, "findings/line_library", **asked).to_dicts()
+    networks = of_functions(trace, loop, NETWORKS)
+    leads = networks is not None and (place["file"], place["line"]) in networks.places
+    if leads or not verdicts.is_most(row["library_ns"], row["own_ns"]):
+        return None
+    return _Said(f"has a library take {container}[...]", _FIX_ROWS)
 
 
 RULE = Rule(_find, of_lines=True)

@@ -8,7 +8,7 @@ import pytest
 from support.files.loop_rows import FILE, Time, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.independent_passes import function_of_rows, unchanged_function
+from rlscope.analysis.independent_passes import function_of_rows, row_taken, unchanged_function
 from rlscope.analysis.source_code import Source
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -67,6 +67,42 @@ def test_numpy_may_be_what_calls_python_for_each_row():
     assert (finding.file, finding.line) == (FILE, 2)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * 3 * SECOND)
+
+
+TAKES = """\
+def store(memory, batch):
+    for i in range(len(batch)):
+        memory.add(batch[i])
+"""
+GETS = ("/lib/python3.11/site-packages/tensordict/base.py", "TensorDictBase.__getitem__")
+NETWORK = ("/lib/torch/nn/modules/module.py", "Module._call_impl")
+
+
+@pytest.mark.parametrize(
+    ("inside", "is_found"),
+    [((GETS,), True), ((), False), ((NETWORK,), False)],  # a list is quick; networks have rules
+)
+def test_a_library_that_gives_one_row_after_the_other_is_named(inside, is_found):
+    trace = loop_rows(Time("replay", "python", 3 * SECOND, 3, inside), text=TAKES)
+    found = found_by("row_functions", trace)
+    assert [each.line for each in found] == [3] * is_found
+    assert not found or "batch[...]" in found[0].title
+
+
+@pytest.mark.parametrize(
+    ("line", "container"),
+    [
+        ("memory.add(batch[i])", "batch"),
+        ("row = batch[i]", "batch"),
+        ("row = batch[i + 1]", None),
+        ("batch[i] = 0", None),
+        ("state = envs[i].step(actions[i])", None),
+        ("value = f(value, batch[i])", None),
+    ],
+)
+def test_what_a_line_takes_a_row_of(line: str, container: str | None):
+    text = f"def store(memory, batch):\n    for i in range(9):\n        {line}\n"
+    assert row_taken(Source(ast.parse(text)), 3) == container
 
 
 # ---- the same in each pass -----------------------------------------------------------------------
