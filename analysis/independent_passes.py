@@ -41,10 +41,6 @@ _MAKES_ARRAYS = frozenset(
     "append arange array asarray concatenate copy empty frombuffer full hstack ones stack vstack"
     " zeros".split()
 )
-# Methods that step environments, ask networks, or wait, each by itself.
-_ACTS = frozenset(
-    "act forward get join predict recv render reset result run send step submit train".split()
-)
 # Methods of distributions, which are no networks.
 _OF_DISTRIBUTIONS = frozenset("cdf entropy icdf log_prob rsample sample".split())
 # What makes a batch of one item: a number, and which argument it is.
@@ -136,18 +132,25 @@ def function_of_rows(source: Source, line: int) -> str | None:
 
 
 def row_taken(source: Source, line: int) -> str | None:
-    """What a line takes one row of in each pass of its loop, and maybe gives away: batch, in
-    `memory.add(batch[i])`. None: nothing, or it also steps an environment or asks a network."""
+    """What a statement takes one row of in each pass of its loop, and names or gives away: batch,
+    in `row = batch[i]` and `memory.add(batch[i])`. None: nothing, or it does more than that."""
     loop = loop_of_passes(source, line)
-    if loop is None or needs_earlier(source, line):
+    if loop is None:
         return None
-    nodes = [node for node in ast.walk(loop) if getattr(node, "lineno", None) == line]
-    if any(isinstance(node, ast.Call) and name_of(node.func) in _ACTS for node in nodes):
-        return None
-    for node in nodes:
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            if isinstance(node.slice, ast.Name) and node.slice.id in looped_names(loop):
-                return ast.unparse(node.value)
+    for node in ast.walk(loop):
+        if getattr(node, "lineno", None) != line:
+            continue
+        if isinstance(node, ast.Assign):
+            taken = [node.value]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            taken = given(node.value) if name_of(node.value.func) in _PUTS else []
+        else:
+            continue
+        for each in taken:
+            is_row = isinstance(each, ast.Subscript) and _names([each.slice]) <= looped_names(loop)
+            if is_row and isinstance(each, ast.Subscript) and _names([each.slice]):
+                text = ast.unparse(each.value)
+                return None if text.endswith("loc") else text  # rule table_rows speaks of these
     return None
 
 

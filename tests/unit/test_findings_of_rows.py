@@ -94,10 +94,13 @@ def test_a_library_that_gives_one_row_after_the_other_is_named(inside, is_found)
     [
         ("memory.add(batch[i])", "batch"),
         ("row = batch[i]", "batch"),
-        ("row = batch[i + 1]", None),
+        ("row = batch[i + 1]", "batch"),
+        ("row = batch[0]", None),
+        ("row = frame.iloc[i]", None),  # a table
+        ("row = torch.stack(batch[i])", None),
         ("batch[i] = 0", None),
         ("state = envs[i].step(actions[i])", None),
-        ("value = f(value, batch[i])", None),
+        ("values[i] = net(batch[i])", None),
     ],
 )
 def test_what_a_line_takes_a_row_of(line: str, container: str | None):
