@@ -8,6 +8,10 @@ from typing import Any
 from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION
 
 _INFERENCE, _GENERATION = "inference", "generation"
+# Calls of a framework in an environment's step that are many, and how long one of a tensor of a few
+# numbers takes at most.
+_CALLS_OF_STEP = 20
+_LEAST_CALL_NS = 6_000
 
 
 def is_environment_missed(times: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> bool:
@@ -17,3 +21,10 @@ def is_environment_missed(times: Sequence[Mapping[str, Any]], facts: Mapping[str
     is_automatic = facts["automatic_events"] and not facts["operation_events"]
     acts = {_INFERENCE, LEARNING} <= groups
     return bool(is_automatic and acts and groups.isdisjoint((SIMULATION, EVALUATION, _GENERATION)))
+
+
+def are_tensors_small(row: Mapping[str, Any]) -> bool:
+    """Whether an environment's step makes many calls of a framework that take as long as any call
+    does. From a row of `findings/tensor_steps`."""
+    many = row["calls"] >= _CALLS_OF_STEP * row["entries"]
+    return bool(many and row["calls_ns"] <= _LEAST_CALL_NS * row["calls"])

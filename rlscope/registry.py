@@ -144,6 +144,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "table_rows": "rlscope.analysis.findings.table_rows:RULE",
         "target_gradients": "rlscope.analysis.findings.target_gradients:RULE",
         "tensor_loop": "rlscope.analysis.findings.tensor_loop:RULE",
+        "tensor_steps": "rlscope.analysis.findings.tensor_steps:RULE",
         "thread_handoffs": "rlscope.analysis.findings.thread_handoffs:RULE",
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",
         "uncached_generation": "rlscope.analysis.findings.uncached_generation:RULE",
