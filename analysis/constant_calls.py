@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from rlscope.analysis.constant_values import is_changed, is_constant
+from rlscope.analysis.list_code import number_of
 from rlscope.analysis.repeated_calls import given
 from rlscope.analysis.source_code import Source, name_of
 from rlscope.analysis.unchanged_arrays import summary_at
@@ -17,6 +18,7 @@ _MAKERS = frozenset(
     for name in "arange array asarray eye full geomspace identity linspace logspace meshgrid ones"
     " zeros".split()
 )
+_MANY = 1000
 READERS = frozenset("ast.literal_eval json.loads orjson.loads pickle.loads yaml.safe_load".split())
 """Functions that make objects of a text."""
 
@@ -31,6 +33,8 @@ class Constant:
     """Whether the line does nothing else."""
     is_summary: bool = False
     """It is made of all of an array that does not change."""
+    part: float = 1.0
+    """Of the line's time, as far as the text tells: that of one call, unless it is a large one."""
 
 
 def constant_call(source: Source, line: int) -> Constant | None:
@@ -46,7 +50,8 @@ def constant_call(source: Source, line: int) -> Constant | None:
     for call in (each for each in calls if ast.unparse(each.func) in _MAKERS | READERS):
         if all(is_constant(tree, function, each) for each in given(call)):
             is_all = any(_only_names(node, call) for node in at_line)
-            made = Constant(ast.unparse(call.func), is_all)
+            part = 1.0 if is_all or _is_large(source, call) else 1 / len(calls)
+            made = Constant(ast.unparse(call.func), is_all, part=part)
             return None if is_changed(function, call) else made
     for node in at_line:
         if isinstance(node, ast.Assign) and isinstance(value := node.value, (ast.BinOp, ast.Call)):
@@ -58,6 +63,15 @@ def constant_call(source: Source, line: int) -> Constant | None:
         return None
     is_all = any(isinstance(node, ast.Assign) and _is_of(node, summary) for node in at_line)
     return Constant(name_of(summary.func), is_all, is_summary=True)
+
+
+def _is_large(source: Source, call: ast.Call) -> bool:
+    """Whether a call makes many numbers, or reads a text: its time is most of its line's."""
+    if ast.unparse(call.func) in READERS:
+        return True
+    parts = [part for each in given(call) for part in ast.walk(each) if isinstance(part, ast.expr)]
+    numbers = (number_of(source, part, call.lineno) for part in parts)
+    return any(number is not None and number >= _MANY for number in numbers)
 
 
 def _is_of(stmt: ast.Assign, call: ast.Call) -> bool:

@@ -42,8 +42,13 @@ def number_given(source: Source, name: str) -> int | None:
     line = source.call_of(name)
     for node in ast.walk(source.tree or ast.Module([], [])):
         if isinstance(node, ast.Call) and node.lineno == line and name_of(node.func) == name:
-            return _number(source, node.args[0], node.lineno, _DEEPEST) if node.args else None
+            return number_of(source, node.args[0], node.lineno) if node.args else None
     return None
+
+
+def number_of(source: Source, value: ast.expr, line: int) -> int | None:
+    """The number that a value is, in a line: as for number_given."""
+    return _number(source, value, line, _DEEPEST)
 
 
 def _length_of(source: Source, value: ast.expr, line: int, deepest: int) -> int | None:

@@ -60,6 +60,7 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
         is_all = all(constant.is_all for _, constant in made)
+        part = min(constant.part for _, constant in made)
         what = _SUMMING if first.is_summary else _READING if first.name in READERS else _MAKING
         why = _KEPT if first.is_summary else _CONSTANT
         yield Finding(
@@ -71,7 +72,9 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
             no_effect="Other results where another file changes the array."
             if first.is_summary
             else "Little effect where the line does more than that.",
-            price=time.part(0.9 if is_all else 0.5, 0.97, 1.0),
+            price=time.part(0.9 if is_all else 0.5, 0.97, 1.0)
+            if part == 1
+            else time.part(0.0, part, 1.0),
             operation=row["operation"],
             file=row["file"],
             line=row["line"],

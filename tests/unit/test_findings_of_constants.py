@@ -111,6 +111,31 @@ def test_what_is_constant(body, name):
     assert (made and made.name) == name
 
 
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("y = np.clip(x, np.arange(40), abs(x))", 1 / 3),
+        ("y = np.clip(x, np.arange(40_000), abs(x))", 1),
+        ("y = np.clip(x, np.arange(SIZE), abs(x))", 1),
+        ("y = np.clip(x, json.loads('[3]'), abs(x))", 1),
+        ("y = np.arange(40)", 1),
+    ],
+)
+def test_a_small_array_is_one_call_of_its_line(line, part):
+    source = Source(ast.parse(f"SIZE = 4000\ndef f(x):\n    {line}\n    return y.sum()\n"))
+    made = constant_call(source, 3)
+    assert made is not None
+    assert made.part == pytest.approx(part)
+
+
+def test_small_arrays_beside_other_work_are_worth_a_look():
+    text = "def f(x):\n    y = np.clip(x, np.arange(40), abs(x))\n"
+    trace = loop_rows(Time("(none)", "python", 3 * SECOND, 2), text=text)
+    (finding,) = found_by("unchanged_calls", trace)
+    assert finding.price is not None
+    assert (finding.price.low_ns, finding.price.saving_ns) == (0, pytest.approx(SECOND))
+
+
 def test_lines_that_derive_constants_count_for_their_function():
     text = BINS.replace("vs = np.linspace(-0.07, 0.07, 40)", "vs = 0.1 * np.cos(xs)")
     times = [Time("(none)", "python", SECOND, line) for line in (3, 4)]
