@@ -62,6 +62,8 @@ _LOOPED_UPDATES = 4
 LOOPED_BETWEEN = 8
 # Python's own time in a loop over numbers, in an entry of an operation, that is worth an array.
 _MANY_ELEMENTS_NS = 50_000
+# The same of a loop in another one, which a few calls of NumPy replace.
+_MANY_NESTED_NS = 20_000
 # The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
@@ -196,10 +198,11 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     return bool(are_calls_brief(row) and row["calls"] >= fewest * row["entries"])
 
 
-def are_elements_many(row: Row, own_ns: float, computing_ns: float) -> bool:
+def are_elements_many(row: Row, own_ns: float, computing_ns: float, *, nested: bool) -> bool:
     """Whether Python takes so long in a loop, in each entry into its operation, that it has many
     passes, and most of the time in lines that do arithmetic. From a row of `element_loop`."""
-    each_ns = _MANY_ELEMENTS_BETWEEN_NS if row["operation"] == OUTSIDE else _MANY_ELEMENTS_NS
+    inside_ns = _MANY_NESTED_NS if nested else _MANY_ELEMENTS_NS
+    each_ns = _MANY_ELEMENTS_BETWEEN_NS if row["operation"] == OUTSIDE else inside_ns
     many = own_ns >= each_ns * row["entries"]
     return many and verdicts.is_most(computing_ns, own_ns)
 

@@ -55,6 +55,23 @@ def moved_list(source: Source, line: int) -> str | None:
     return _of_kept_list(source, line, _moved)
 
 
+def sorted_queue(source: Source, line: int) -> str | None:
+    """The list that a line sorts in each pass of a loop, which takes an item of it and puts others
+    in: frontier.sort(), frontier.pop(0), frontier.append(place). None: it sorts none."""
+    loop = source.innermost_loop(line)
+    calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)] if loop else []
+    asked = {
+        (ast.unparse(call.func.value), call.func.attr, call.lineno == line)
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+    }
+    for name in [name for name, method, is_here in asked if method == "sort" and is_here]:
+        methods = {method for owner, method, _ in asked if owner == name}
+        if "pop" in methods and methods & _ADDS:
+            return name
+    return None
+
+
 def _of_kept_list(
     source: Source, line: int, asks: Callable[[ast.AST], tuple[str, list[ast.expr]]]
 ) -> str | None:

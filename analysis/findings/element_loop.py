@@ -13,6 +13,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
 from rlscope.analysis.own_loops import own_loop
+from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import (
     COMPREHENSIONS,
     SCOPES,
@@ -31,6 +32,8 @@ _STATEMENT = "findings/element_loop"
 # What operations on arrays win of a loop, and of one in another: the passes multiply there.
 _PLAIN = (0.25, 0.5, 1.0)
 _NESTED = (0.6, 0.9, 1.0)
+# What the calls of NumPy cost that replace a loop in a loop, in an entry of an operation.
+_CALLS = Price(5_000, 2_000, 10_000)
 Row = Mapping[str, Any]
 
 
@@ -45,8 +48,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             for row in of_function
             if _computes(source, row["line"]) and not handles_arrays(source, row["line"])
         )
-        if not finding_verdicts.are_elements_many(first, time.saving_ns, computing_ns):
+        nested = _is_nested(trace, of_function)
+        if not finding_verdicts.are_elements_many(
+            first, time.saving_ns, computing_ns, nested=nested
+        ):
             continue
+        price = time.part(*(_NESTED if nested else _PLAIN))
+        if nested and first["operation"] != operations.OUTSIDE:
+            price = price.less(_CALLS.times(first["entries"])).at_least(0)
         yield Finding(
             title="a Python loop over numbers takes "
             f"{share(time.saving_ns, loop.loop_ns)} of the loop",
@@ -56,7 +65,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             fix="Compute with whole arrays: NumPy does what all passes do in one call. Or compile "
             "the function with Numba.",
             no_effect="Little effect where each pass needs what the one before made.",
-            price=time.part(*(_NESTED if _is_nested(trace, of_function) else _PLAIN)),
+            price=price,
             operation=first["operation"],
             file=first["file"],
             line=first["line"],

@@ -14,7 +14,12 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of, ns_by_file
-from rlscope.analysis.kept_containers import moved_list, reader_of_kept, searched_list
+from rlscope.analysis.kept_containers import (
+    moved_list,
+    reader_of_kept,
+    searched_list,
+    sorted_queue,
+)
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
 
@@ -120,6 +125,14 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
             f"a search (`{search}`) goes through a kept list from its start again and again",
             "the list gets more and more items",
             "Keep the items in a set or a dictionary, which find one at once.",
+        )
+    queue = sorted_queue(source, line)
+    if queue is not None:
+        return _Said(
+            "sort",
+            f"{queue} is sorted again for each item that is taken out of it",
+            "the loop takes one item of the list, and puts a few others in",
+            "Use heapq: heappush puts an item in, and heappop takes the least one out.",
         )
     moved = moved_list(source, line)
     if moved is not None:

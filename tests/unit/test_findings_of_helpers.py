@@ -81,7 +81,8 @@ def test_loops_of_a_comprehension_multiply_too(expression, part):
     )
     (finding,) = found(element_loop.RULE, trace)
     assert finding.price is not None
-    assert finding.price.saving_ns == pytest.approx(part * 3 * SECOND)
+    instead_ns = 1000 * 5000 if part == 0.9 else 0  # calls of NumPy
+    assert finding.price.saving_ns == pytest.approx(part * 3 * SECOND - instead_ns)
 
 
 SPREAD = """\

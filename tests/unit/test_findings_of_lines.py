@@ -369,6 +369,31 @@ def test_other_containers_may_find_an_item_at_once():
     assert found(whole_copy.RULE, trace) == []
 
 
+FRONTIER = """\
+def search(frontier):
+    while frontier:
+        {sorts}
+        place = frontier.{takes}
+        for each in near(place):
+            frontier.append(each)
+"""
+
+
+@pytest.mark.parametrize(
+    ("sorts", "takes", "is_queue"),
+    [
+        ("frontier.sort()", "pop(0)", True),
+        ("frontier.sort(key=cost)", "pop()", True),
+        ("others.sort()", "pop(0)", False),
+        ("frontier.sort()", "copy()", False),
+    ],
+)
+def test_a_list_that_is_sorted_for_each_item_is_a_queue(sorts, takes, is_queue):
+    text = FRONTIER.format(sorts=sorts, takes=takes)
+    trace = loop_rows(Time("(none)", "python", 3 * SECOND, 3), text=text)
+    assert [("heapq" in each.fix) for each in found(whole_copy.RULE, trace)] == [True] * is_queue
+
+
 IN_LOOP = """\
 seen, rows = [], []
 for step in range(9):
