@@ -1,4 +1,4 @@
-"""The loop takes values out of tables of pandas or Polars."""
+"""The loop works with tables of pandas or Polars: takes values out, adds rows, writes them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def _calls_like(source: Source, line: int, prefix: str) -> bool:
 
 
 RULE = of_calls(
-    (r".*/pandas/core/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
-    title="reading values out of tables of pandas or Polars takes",
+    (r".*/pandas/(core|io)/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
+    title="working with tables of pandas or Polars takes",
     what="functions of pandas and Polars",
     fix="Turn the columns into NumPy arrays once, before the loop (frame.to_numpy()), and index "
     "these. Or keep new rows in a list, and make one table at the end.",
