@@ -42,7 +42,8 @@ COLUMNS = (
 
 # Part of a price that its interval has to each side at least: runs of one program differ.
 _LEAST_WIDTH = 0.1
-_OF_LOOP = re.compile("of the (training )?loop")
+_OF_LOOP = re.compile(r"\bof the (training )?loop\b")
+_THE_LOOP = re.compile(r"\b([Tt])he (training )?loop\b")
 
 Run = Callable[[Experiment], Measured]
 """Runs an experiment."""
@@ -188,7 +189,8 @@ def _found_by(
 
 def _of_run(found: Finding) -> Finding:
     """A finding of a run without a training loop."""
-    title, evidence = (_OF_LOOP.sub("of the run", text) for text in (found.title, found.evidence))
+    texts = (_OF_LOOP.sub("of the run", text) for text in (found.title, found.evidence))
+    title, evidence = (_THE_LOOP.sub(r"\1he program", text) for text in texts)
     return replace(found, title=title, evidence=evidence)
 
 

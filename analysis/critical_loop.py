@@ -49,9 +49,10 @@ def whole_run(trace: Trace) -> Loop | None:
 
 
 def looping_processes(trace: Trace, loop: Loop) -> Table:
-    """process_id, name, is_own, is_other: the processes that have a training loop; which of them
-    has this one, and whose loops do something else."""
-    return statement.run(trace, "loop_process", process_id=loop.process_id)
+    """process_id, name, is_own, is_other: the processes that have a training loop, or all where none
+    has; which of them has this one, and which do something else."""
+    of_all = "whole_process" if loop.is_whole else "loop_process"
+    return statement.run(trace, of_all, process_id=loop.process_id)
 
 
 def spread(

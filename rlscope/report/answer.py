@@ -141,9 +141,7 @@ def _leading(trace: Trace, loop: Loop, first: Row, names: source_names.Names) ->
 
 
 def _names(trace: Trace, loop: Loop) -> tuple[str, list[str]]:
-    """Of the process that has the loop, and of those whose loops do something else."""
-    if loop.is_whole:
-        return "", []
+    """Of the process that has the loop, and of those that do something else."""
     rows = critical_loop.looping_processes(trace, loop).to_dicts()
     own, *_ = (units.visible(row["name"] or "?") for row in rows if row["is_own"])
     return own, [units.visible(row["name"] or "?") for row in rows if row["is_other"]]
@@ -268,8 +266,10 @@ def _rest(trace: Trace, loop: Loop, shown: Sequence[Row], rows: Sequence[Row]) -
     own, names = _names(trace, loop)
     if not names:
         return f"{said}."
-    others = f"loop of {names[0]}" if len(names) == 1 else f"loops of {len(names)} other processes"
-    return f"{said} of {own}. No rule looks at the {others}."
+    others = names[0] if len(names) == 1 else f"{len(names)} other processes"
+    if not loop.is_whole:
+        others = f"the loop{'s' * (len(names) > 1)} of {others}"
+    return f"{said} of {own}. No rule looks at {others}."
 
 
 def _failure(failure: Failure) -> str:

@@ -95,7 +95,8 @@ def test_a_rule_that_fails_spoils_no_other_and_is_counted(rules):
 
 @pytest.mark.parametrize("of_lines", [True, False])
 def test_without_a_training_loop_lines_are_priced_as_parts_of_the_run(rules, of_lines):
-    one = finding(seconds(2, 1, 3), title="a line takes 20 % of the training loop")
+    said = "The loop waits at a line that takes 20 % of the training loop"
+    one = finding(seconds(2, 1, 3), title=said)
     rules(of_lines=of_lines, one=[one])
     whole = [
         share(0, "(none)", "python", LOOP_NS // 4, stage="whole"),
@@ -106,7 +107,8 @@ def test_without_a_training_loop_lines_are_priced_as_parts_of_the_run(rules, of_
     found = advice.advice(trace(breakdown=whole, process=processes))
     assert found.loop is not None
     assert (found.loop.process_id, found.loop.loop_ns) == (1, LOOP_NS)
-    assert [row["title"] for row in found.findings] == ["a line takes 20 % of the run"] * of_lines
+    expected = "The program waits at a line that takes 20 % of the run"
+    assert [row["title"] for row in found.findings] == [expected] * of_lines
 
 
 def test_of_a_run_in_which_nothing_was_recorded_nothing_is_said(rules):

@@ -415,3 +415,14 @@ def test_without_a_loop_prices_are_said_to_be_of_the_run(rules):
         said = form(run).replace("\\", "")  # type: ignore[arg-type]
         assert "Mending it is worth 20.0 % of the run (10.0 to 30.0 %)." in said
         assert "of the loop" not in said
+
+
+def test_without_a_loop_the_process_is_named_if_there_are_others(rules):
+    rules(of_lines=True, one=[finding(seconds(2, 1, 3))])
+    run = trace(
+        process=[process(n, 0, 20 * SECOND, name=name) for n, name in enumerate(("game", "store"))],
+        breakdown=[share(n, "(none)", "python", 10 * SECOND - n, stage="whole") for n in (0, 1)],
+    )
+    found = answer.read(run)  # type: ignore[arg-type]
+    assert found.sentence.startswith("In game, it is slow. Mending it is worth 20.0 % of the run")
+    assert found.rest.endswith("1.0 % of the run of game. No rule looks at store.")

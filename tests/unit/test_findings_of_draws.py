@@ -93,6 +93,8 @@ def test_a_matrix_that_gets_products_of_vectors_is_not_inverted_anew():
         ("self.A", "self.B += np.outer(x, x)", False),
         ("self.A", "self.A -= np.outer(x, x)", False),
         ("self.A", "self.A += x", False),
+        ("self.A", "self.A += batch.T @ batch", False),  # of many vectors
+        ("self.A", "self.A += x[:, None] * x[None, :]", True),
         ("self.A", "self.A = np.outer(x, x)", False),
         ("self.A", "self.A = self.B + np.outer(x, x)", False),
         ("make(x)", "self.A += np.outer(x, x)", False),
