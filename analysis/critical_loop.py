@@ -49,7 +49,7 @@ def whole_run(trace: Trace) -> Loop | None:
 
 
 def looping_processes(trace: Trace, loop: Loop) -> Table:
-    """process_id, name, is_own, is_other: the processes that have a training loop, or all where none
+    """process_id, name, is_own, is_other: the processes that have a training loop, or all if none
     has; which of them has this one, and which do something else."""
     of_all = "whole_process" if loop.is_whole else "loop_process"
     return statement.run(trace, of_all, process_id=loop.process_id)

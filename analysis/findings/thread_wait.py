@@ -42,13 +42,10 @@ Row = Mapping[str, Any]
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for kind, (what, fix, part) in _HELD.items():
-        asked = {"process_id": loop.process_id, "kind": kind, "reason": "thread"}
-        rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
-        # What waits for an event or a queue takes a lock, too, but nobody holds that.
-        rows = [row for row in rows if kind != "lock" or row["function"].endswith(_ENTERS)]
-        waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
-        if not finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns):
+        rows = _rows(trace, loop, kind)
+        if not _is_held(rows, loop):
             continue
+        waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
         place, lacked = _place(trace, rows), _crowded(trace, loop, kind, waited_ns)
         if _asks_again(trace, place):
             fix = _ASKS_AGAIN
@@ -58,7 +55,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them "
             f"{operations.where(max(rows, key=_waited_ns)['operation'])}."
             f"{_lacks(lacked)}",
-            evidence_sql=statement.shown(_STATEMENT, **asked),
+            evidence_sql=statement.shown(_STATEMENT, **_asked(loop, kind)),
             fix=fix,
             no_effect="No effect where the loop needs what the thread computes.",
             price=exact(waited_ns).part(*part).plus(lacked).within(loop.loop_ns),
@@ -68,8 +65,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 def is_interpreter_held(trace: Trace, loop: Loop) -> bool:
     """Whether a thread beside the loop works in Python, so that the loop waits for it."""
-    asked = {"process_id": loop.process_id, "kind": "gil", "reason": "thread"}
-    rows = statement.run(trace, _STATEMENT, **asked).to_dicts()
+    return _is_held(_rows(trace, loop, "gil"), loop)
+
+
+def _asked(loop: Loop, kind: str) -> dict[str, Any]:
+    return {"process_id": loop.process_id, "kind": kind, "reason": "thread"}
+
+
+def _rows(trace: Trace, loop: Loop, kind: str) -> list[dict[str, Any]]:
+    """Waits for what a thread holds. What waits for an event or a queue takes a lock, too, but
+    nobody holds that."""
+    rows = statement.run(trace, _STATEMENT, **_asked(loop, kind)).to_dicts()
+    return [row for row in rows if kind != "lock" or row["function"].endswith(_ENTERS)]
+
+
+def _is_held(rows: Sequence[Row], loop: Loop) -> bool:
     waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
     return finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns)
 
