@@ -12,10 +12,11 @@ from rlscope.analysis.trained_networks import pairs
 # Methods of arrays, tensors, containers and texts that leave these as they are.
 _READS = frozenset(
     (
-        *"all any argmax argmin argsort astype clip copy count cumsum diagonal dot endswith".split(),
-        *"flatten format get index items join keys lower max mean min nonzero prod ravel".split(),
-        *"repeat reshape round split squeeze startswith std strip sum tobytes tolist".split(),
-        *"transpose unsqueeze upper values var view".split(),
+        *"all any argmax argmin argsort astype clip copy count".split(),
+        *"cumsum diagonal dot endswith flatten format get index items".split(),
+        *"join keys lower max mean min nonzero prod ravel".split(),
+        *"repeat reshape round split squeeze startswith std strip sum".split(),
+        *"tobytes tolist transpose unsqueeze upper values var view".split(),
     )
 )
 # What fills a container that the function itself has made.

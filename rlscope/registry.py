@@ -115,6 +115,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "logging_calls": "rlscope.analysis.findings.logging_calls:RULE",
         "machine_readings": "rlscope.analysis.findings.machine_readings:RULE",
         "many_threads": "rlscope.analysis.findings.many_threads:RULE",
+        "named_lookups": "rlscope.analysis.findings.named_lookups:RULE",
         "needless_gradients": "rlscope.analysis.findings.needless_gradients:RULE",
         "nested_lists": "rlscope.analysis.findings.nested_lists:RULE",
         "object_copies": "rlscope.analysis.findings.object_copies:RULE",
