@@ -260,9 +260,17 @@ def unchanged_function(source: Source, line: int) -> str | None:
         if isinstance(node, ast.Call) and is_at(node, line, loop) and node.args:
             function = functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
             if function is not None and is_pure(function, functions):
-                if not _meet(_names(given(node)), changed):
+                if not _meet(_names(given(node)) | _free(function), changed):
                     return function.name
     return None
+
+
+def _free(function: ast.AST) -> set[str]:
+    """Variables that a function reads and does not set itself."""
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    own = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    own |= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in nodes} - own
 
 
 def _goes_through(call: ast.Call) -> bool:

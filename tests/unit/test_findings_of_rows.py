@@ -156,3 +156,12 @@ def test_only_what_changes_nothing_gives_the_same(old: str, new: str, is_same: b
     assert old in SEEN
     text = SEEN.replace(old, new)
     assert (unchanged_function(Source(ast.parse(text)), 9) == "near") == is_same
+
+
+@pytest.mark.parametrize(("changed", "is_same"), [("scale", False), ("other", True)])
+def test_what_the_function_reads_beside_may_change(changed: str, is_same: bool):
+    text = (
+        "def near(x):\n    return x * scale\n\n"
+        f"for name in names:\n    {changed} += 1\n    found[name] = near(start)\n"
+    )
+    assert (unchanged_function(Source(ast.parse(text)), 6) == "near") == is_same
