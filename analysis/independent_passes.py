@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rlscope.analysis.pure_functions import is_pure
+from rlscope.analysis.read_names import meet, names_in, set_by, with_owners
 from rlscope.analysis.repeated_calls import given, is_at, named_calls_at, trains
 from rlscope.analysis.source_code import (
     LOOPS,
@@ -65,7 +66,7 @@ def could_be_one_call(source: Source, line: int) -> bool:
     calls = [
         call
         for call in named_calls_at(loop, line)
-        if not _meet(_names([call.func]), changed) and _meet(_names(given(call)), changed)
+        if not meet(names_in([call.func]), changed) and meet(names_in(given(call)), changed)
     ]
     return bool(calls) and not any(_feeds_itself(call, statements) for call in calls)
 
@@ -88,10 +89,10 @@ def chains_could_be_one_call(source: Source, line: int) -> bool:
     started = set[str]().union(*(each.reads for each in before))
     for call in named_calls_at(chain, line):
         needed = _needed(call, inside)
-        differs = _meet(needed | started, looped_names(around))
-        changes = _meet(_names([call.func]), carried | looped_names(around))
+        differs = meet(needed | started, looped_names(around))
+        changes = meet(names_in([call.func]), carried | looped_names(around))
         if differs and not changes and (needed & carried) - looped_names(chain) <= begun:
-            return not _meet(started, carried)
+            return not meet(started, carried)
     return False
 
 
@@ -147,8 +148,8 @@ def row_taken(source: Source, line: int) -> str | None:
         else:
             continue
         for each in taken:
-            is_row = isinstance(each, ast.Subscript) and _names([each.slice]) <= looped_names(loop)
-            if is_row and isinstance(each, ast.Subscript) and _names([each.slice]):
+            read = names_in([each.slice]) if isinstance(each, ast.Subscript) else set()
+            if isinstance(each, ast.Subscript) and read and read <= looped_names(loop):
                 text = ast.unparse(each.value)
                 return None if text.endswith("loc") else text  # rule table_rows speaks of these
     return None
@@ -165,8 +166,8 @@ def _calls_of_rows(source: Source, line: int) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call) and is_at(node, line, loop):
             parts = [part for each in given(node) for part in ast.walk(each)]
             indexes = [part.slice for part in parts if isinstance(part, ast.Subscript)]
-            is_row = _meet(_names(given(node)), looped_names(loop)) or _meet(
-                _names(indexes), changed
+            is_row = meet(names_in(given(node)), looped_names(loop)) or meet(
+                names_in(indexes), changed
             )
             if is_row and not _feeds_itself(node, statements):
                 yield node
@@ -207,8 +208,8 @@ def input_needs_earlier(source: Source, line: int) -> bool:
     for each in statements:
         for call in ast.walk(each.node):
             if isinstance(call, ast.Call) and len(call.args) > 1 and is_at(call, line, loop):
-                if _meet(each.sets, _names(call.args[1:])):
-                    return _meet(each.sets, _come_of(_names(call.args[:1]), statements))
+                if meet(each.sets, names_in(call.args[1:])):
+                    return meet(each.sets, _come_of(names_in(call.args[:1]), statements))
     return False
 
 
@@ -221,10 +222,10 @@ def goes_through_items(source: Source, line: int) -> bool:
     if any(isinstance(node, ast.Slice) and node.lower for node in ast.walk(loop)):
         return False
     items = looped_names(loop)
-    if any(_STRETCHES.search(name) for name in _names([loop.iter])):
+    if any(_STRETCHES.search(name) for name in names_in([loop.iter])):
         return False
     return any(
-        _meet(_names(call.args), items) and not _meet(_names([call.func]), items)
+        meet(names_in(call.args), items) and not meet(names_in([call.func]), items)
         for call in named_calls_at(loop, line)
     )
 
@@ -241,9 +242,9 @@ def unchanged_call(source: Source, line: int) -> str | None:
     }
     for node in ast.walk(loop):
         if isinstance(node, ast.Call) and node.lineno == line and id(node) not in header:
-            names = _names(given(node))
+            names = names_in(given(node))
             plain = names and not any("." in name for name in names)
-            if plain and _goes_through(node) and not _meet(names, changed):
+            if plain and _goes_through(node) and not meet(names, changed):
                 return name_of(node.func)
     return None
 
@@ -260,7 +261,7 @@ def unchanged_function(source: Source, line: int) -> str | None:
         if isinstance(node, ast.Call) and is_at(node, line, loop) and node.args:
             function = functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
             if function is not None and is_pure(function, functions):
-                if not _meet(_names(given(node)) | _free(function), changed):
+                if not meet(names_in(given(node)) | _free(function), changed):
                     return function.name
     return None
 
@@ -287,8 +288,8 @@ def gives_one(source: Source, line: int) -> bool:
     if loop is None:
         return False
     arguments = [each for call in named_calls_at(loop, line) for each in given(call)]
-    names = _names(arguments)
-    made = (each.node for each in _statements(loop) if _meet(each.sets, names))
+    names = names_in(arguments)
+    made = (each.node for each in _statements(loop) if meet(each.sets, names))
     return any(_makes_one(node) for each in (*arguments, *made) for node in ast.walk(each))
 
 
@@ -307,20 +308,20 @@ def _statements(loop: ast.AST) -> Iterator[_Statement]:
     """What sets variables in a loop. A call for what it does may change its object: rows.add(x)."""
     for node in ast.walk(loop):
         if isinstance(node, ast.Assign):
-            yield _Statement(node, _set(node.targets), _names([node.value]))
+            yield _Statement(node, set_by(node.targets), names_in([node.value]))
         elif isinstance(node, ast.AugAssign):
-            yield _Statement(node, _set([node.target]), _names([node.target, node.value]))
+            yield _Statement(node, set_by([node.target]), names_in([node.target, node.value]))
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            yield _Statement(node, _set([node.target]), _names([node.value]))
+            yield _Statement(node, set_by([node.target]), names_in([node.value]))
         elif isinstance(node, ast.For) and node is not loop:
-            yield _Statement(node.target, _set([node.target]), _names([node.iter]))
+            yield _Statement(node.target, set_by([node.target]), names_in([node.iter]))
         elif isinstance(node, (ast.If, ast.While)):
             inside = [part for each in (*node.body, *node.orelse) for part in _statements(each)]
             yield _Statement(
-                node.test, set().union(*(part.sets for part in inside)), _names([node.test])
+                node.test, set().union(*(part.sets for part in inside)), names_in([node.test])
             )
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            yield _Statement(node, _set([node.optional_vars]), _names([node.context_expr]))
+            yield _Statement(node, set_by([node.optional_vars]), names_in([node.context_expr]))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             yield _effect(node.value)
 
@@ -335,7 +336,7 @@ def _effect(call: ast.Call) -> _Statement:
     }
     parts = (part for each in changed for part in ast.walk(each) if id(part) not in functions)
     names = {part.id for part in parts if isinstance(part, ast.Name)}
-    return _Statement(call, _names(told) | names, _names(given(call)))
+    return _Statement(call, names_in(told) | names, names_in(given(call)))
 
 
 def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
@@ -343,60 +344,21 @@ def _feeds_itself(call: ast.Call, statements: Iterable[_Statement]) -> bool:
     others = [*statements]
     around = [each for each in others if any(part is call for part in ast.walk(each.node))]
     needed = _needed(call, others)
-    return any(_meet(each.sets, needed) for each in around)
+    return any(meet(each.sets, needed) for each in around)
 
 
 def _needed(call: ast.Call, statements: Iterable[_Statement]) -> set[str]:
     """Variables that the arguments of a call come of, over whatever statements."""
-    return _come_of(_names(given(call)), statements)
+    return _come_of(names_in(given(call)), statements)
 
 
 def _come_of(names: set[str], statements: Iterable[_Statement]) -> set[str]:
     others, needed = [*statements], names
     found = others
     while found:
-        owners = _with_owners(needed)
-        reached = [_meet(each.sets, needed, owners) for each in others]
+        owners = with_owners(needed)
+        reached = [meet(each.sets, needed, owners) for each in others]
         found = [each for each, is_reached in zip(others, reached, strict=True) if is_reached]
         others = [each for each, is_reached in zip(others, reached, strict=True) if not is_reached]
         needed = needed.union(*(each.reads for each in found))
     return needed
-
-
-def _meet(some: set[str], others: set[str], owners: set[str] | None = None) -> bool:
-    """Whether both have a variable, or one of them a part of what the other has: self.h, self.
-    `owners`: those of the others, if they are known."""
-    owners = _with_owners(others) if owners is None else owners
-    return not (_with_owners(some).isdisjoint(others) and owners.isdisjoint(some))
-
-
-def _with_owners(names: set[str]) -> set[str]:
-    """With self, and self.net, for self.net.head."""
-    parts = (name.split(".") for name in names)
-    return {".".join(each[:length]) for each in parts for length in range(1, len(each) + 1)}
-
-
-def _set(targets: Iterable[ast.expr]) -> set[str]:
-    """Variables that are set, as a whole or in an entry."""
-    found: set[str] = set()
-    for each in targets:
-        if isinstance(each, (ast.Tuple, ast.List)):
-            found |= _set(each.elts)
-        else:
-            while isinstance(each, (ast.Subscript, ast.Starred)):
-                each = each.value
-            found |= _names([each])
-    return found
-
-
-def _names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables and attributes that are read."""
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
-            found.add(ast.unparse(node))
-        else:
-            found |= _names(ast.iter_child_nodes(node))
-    return found
