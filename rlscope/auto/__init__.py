@@ -172,6 +172,7 @@ GENERAL_ROWS = {
     "multiprocessing.process": "rlscope.auto.messages:watch_processes",
     "multiprocessing.pool": "rlscope.auto.messages:watch_pools",
     "concurrent.futures.process": "rlscope.auto.messages:watch_executors",
+    "concurrent.futures.thread": "rlscope.auto.messages:watch_thread_executors",
     "joblib.parallel": "rlscope.auto.messages:watch_joblib",
 }
 """The same, of libraries that programs without any learning use, too: no import counts for them."""

@@ -43,6 +43,12 @@ def watch_executors(module: ModuleType) -> None:
     watch_method("task in", module._base.Future, "result")
 
 
+def watch_thread_executors(module: ModuleType) -> None:
+    """concurrent.futures.thread."""
+    watch_method("thread task out", module.ThreadPoolExecutor, "submit")
+    watch_method("task in", module._base.Future, "result")
+
+
 def watch_joblib(module: ModuleType) -> None:
     """joblib.parallel."""
     watch_method("tasks", module.Parallel, "__call__")

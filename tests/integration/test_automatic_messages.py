@@ -72,6 +72,23 @@ for _ in range(10):
         seen = [end.recv() for end in ends]
     learn({loss})
 """
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+import rlscope
+class World:
+    def reset(self): return [0.0] * 4
+    def step(self, action): return [0.0] * 4, 0.0, False, {{}}
+rlscope.environment(World)
+worlds = [World(), World()]
+seen = [each.reset() for each in worlds]
+with ThreadPoolExecutor(2) as pool:
+    for _ in range(10):
+        for _ in range(5):
+            with torch.no_grad():
+                actions = net(torch.zeros(2, 4)).argmax(1).tolist()
+            {steps}
+        learn(net(torch.zeros(2, 4)).sum())
+"""
 CASES: dict[str, tuple[str, dict[str, int]]] = {
     "a policy that learns from what it acted": (
         ACTS.format(act="outputs.append(net(torch.tensor(seen)))", loss="sum(outputs).sum()"),
@@ -200,6 +217,17 @@ learn(net(torch.tensor(seen)).sum())
                 learn(net(torch.zeros(2, 4)).sum())
         """,
         FOUND,
+    ),
+    # Each of the two worlds steps in a thread, too.
+    "threads of a pool that step": (
+        THREADS.format(steps="list(pool.map(World.step, worlds, actions))"),
+        FOUND | {"simulation": 2 + ROUNDS * STEPS * 3 - 3},
+    ),
+    "threads of a pool that do something else": (
+        THREADS.format(
+            steps="[each.step(0) for each in worlds]; pool.submit(abs, actions[0]).result()"
+        ),
+        FOUND | {"simulation": 2 + ROUNDS * STEPS * 2},
     ),
     "a class with a step": (
         """

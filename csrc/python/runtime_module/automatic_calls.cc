@@ -264,22 +264,23 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
 }
 
 template <Event event>
-constexpr bool sends =
-    event == Event::kMessageOut || event == Event::kTaskOut || event == Event::kTasks;
+constexpr bool sends = event == Event::kMessageOut || event == Event::kTaskOut ||
+                       event == Event::kThreadTaskOut || event == Event::kTasks;
 template <Event event>
 constexpr bool takes =
     event == Event::kMessageIn || event == Event::kTaskIn || event == Event::kTasks;
 template <Event event>
 constexpr bool is_message = sends<event> || takes<event>;
 
-// A call that sends a message to another process, or takes one from it.
+// A call that sends a message to another process, or a task to a thread, or takes one from it.
 template <Event event, class Call>
 PyObject* CallMessage(Call call) {
   constexpr bool is_task = event != Event::kMessageOut && event != Event::kMessageIn;
   const bool counts = BeginMessage();
   PyObject* result = nullptr;
   Exchange* exchange = is_task ? &own_tasks : &own_messages;
-  const bool goes_on = !counts || !sends<event> || exchange->Send(&own_track);
+  constexpr bool is_of_threads = event == Event::kThreadTaskOut;
+  const bool goes_on = !counts || !sends<event> || exchange->Send(&own_track, is_of_threads);
   if (goes_on) result = call();
   EndMessage();
   if (counts && takes<event>) exchange->Take(&own_track, result);

@@ -7,15 +7,16 @@ namespace rlscope::python {
 // One row per event: enumerator, name in Python.
 #define RLSCOPE_AUTOMATIC_EVENTS(X)                                                              \
   X(kSimulation, "simulation")                                                                   \
-  X(kMixin, "mixin")              /* simulation of an environment */                             \
-  X(kOwnStep, "own step")         /* of what may be an environment */                            \
-  X(kOwnReset, "own reset")       /* the same */                                                 \
-  X(kMessageOut, "message out")   /* to another process, which may step environments */          \
-  X(kMessageIn, "message in")     /* from one */                                                 \
-  X(kTaskOut, "task out")         /* for a pool of processes */                                  \
-  X(kTaskIn, "task in")           /* its result */                                               \
-  X(kTasks, "tasks")              /* some, with their results */                                 \
-  X(kMessagesEnd, "messages end") /* the process waits for the end of one */                     \
+  X(kMixin, "mixin")                   /* simulation of an environment */                        \
+  X(kOwnStep, "own step")              /* of what may be an environment */                       \
+  X(kOwnReset, "own reset")            /* the same */                                            \
+  X(kMessageOut, "message out")        /* to another process, which may step environments */     \
+  X(kMessageIn, "message in")          /* from one */                                            \
+  X(kTaskOut, "task out")              /* for a pool of processes */                             \
+  X(kThreadTaskOut, "thread task out") /* for a pool of threads */                               \
+  X(kTaskIn, "task in")                /* its result */                                          \
+  X(kTasks, "tasks")                   /* some, with their results */                            \
+  X(kMessagesEnd, "messages end")      /* the process waits for the end of one */                \
   X(kForward, "forward")                                                                         \
   X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                      \
   X(kTapeEnter, "tape enter")                                                                    \

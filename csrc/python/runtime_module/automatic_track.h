@@ -199,6 +199,8 @@ class Track {
     if (__builtin_expect(exchange_ != nullptr, 0)) LeaveExchange(/*result=*/nullptr);
   }
   const Exchange* exchange() const { return exchange_; }
+  // S of the thread so far that are no exchange.
+  uint32_t own_steps() const { return own_steps_; }
   // Whether a message may be a part of an exchange: nothing else is open.
   bool MayExchange() const {
     return (backward_ | step_) == 0 && simulation_ == (exchange_ == nullptr ? 0 : 1) &&
@@ -576,6 +578,7 @@ class Track {
   bool writes_ = false;                 // the V that is open is a generation, and counts
   bool simulates_ = false;              // the thread has had an S
   const Exchange* exchange_ = nullptr;  // of messages, that is the S that is open
+  uint32_t own_steps_ = 0;              // S that were none
   bool has_acted_ = false;              // and another one
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;

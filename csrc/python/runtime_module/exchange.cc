@@ -32,7 +32,7 @@ void Exchange::Renew(Track* track) {
   generation_ = image;
 }
 
-bool Exchange::Send(Track* track) {
+bool Exchange::Send(Track* track, bool is_of_threads) {
   Renew(track);
   if (!track->MayExchange()) return true;
   if (track->exchange() != nullptr) {
@@ -40,21 +40,30 @@ bool Exchange::Send(Track* track) {
     return true;
   }
   if (exchanges_ < kEnough) {
-    if (has_own_environment) return true;
+    if (has_own_environment != is_of_threads) return true;
+    if (is_of_threads) NoteSteps(track->own_steps());
     Judge(track->policy_calls());
     if (exchanges_ < kEnough) return true;
-    TellExchanges();
+    if (!is_of_threads) TellExchanges();
   }
   sent_ = 1;
   taken_ = 0;
   return !track->EnterExchange(this);
 }
 
+// What steps environments itself, between tasks too, has others do something else.
+void Exchange::NoteSteps(uint32_t steps) {
+  if (steps == steps_) return;
+  steps_ = steps;
+  exchanges_ = 0;
+  has_sent_ = is_answered_ = false;
+}
+
 // A message is sent. If the policy was called since the last answer, and did not learn, it has seen
 // that.
 void Exchange::Judge(const PolicyCalls& calls) {
-  if (is_answered_ && (is_of_tasks_ || calls.forwards != answered_at_.forwards)) {
-    exchanges_ += is_of_tasks_ || calls.updates == answered_at_.updates;
+  if (is_answered_ && (AreEpisodes() || calls.forwards != answered_at_.forwards)) {
+    exchanges_ += AreEpisodes() || calls.updates == answered_at_.updates;
     is_answered_ = false;
   }
   has_sent_ = true;
@@ -70,7 +79,7 @@ void Exchange::Take(Track* track, PyObject* message) {
     return;
   }
   const PolicyCalls calls = track->policy_calls();
-  has_sent_ = has_sent_ && (is_of_tasks_ || AreEqual(calls, sent_at_));
+  has_sent_ = has_sent_ && (AreEpisodes() || AreEqual(calls, sent_at_));
   is_answered_ = has_sent_;
   answered_at_ = calls;
 }

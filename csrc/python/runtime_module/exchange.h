@@ -6,7 +6,9 @@
 // Three exchanges with a forward before each, and no update between them, show that the answers are
 // what the thread's policy reads next. Tasks for a pool, and their results, are such messages, too.
 // They need no forward: where a program has them done three times, they are its episodes. A process
-// that has environments of its own is not asked.
+// that has environments of its own is not asked, but for tasks of a pool of threads: its threads
+// may step them. They do if tasks and results are like messages, and the thread itself steps none
+// between.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_EXCHANGE_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_EXCHANGE_H_
 
@@ -24,14 +26,17 @@ class Exchange {
  public:
   explicit constexpr Exchange(bool is_of_tasks) : is_of_tasks_(is_of_tasks) {}
 
-  // A message is on its way, or a task. False: the program ends here, with an exception set.
-  bool Send(Track* track);
+  // A message is on its way, or a task, which may be one of threads. False: the program ends here,
+  // with an exception set.
+  bool Send(Track* track, bool is_of_threads);
   // One has come; null: the call raised.
   void Take(Track* track, PyObject* message);
 
  private:
   static constexpr int kEnough = 3;
 
+  bool AreEpisodes() const { return is_of_tasks_ && !has_own_environment; }
+  void NoteSteps(uint32_t steps);
   void Judge(const PolicyCalls& calls);
   void Renew(Track* track);
 
@@ -46,6 +51,7 @@ class Exchange {
   PolicyCalls sent_at_;
   PolicyCalls answered_at_;
   int exchanges_ = 0;
+  uint32_t steps_ = 0;       // of the thread itself, before the last task of a pool of threads
   uint32_t generation_ = 0;  // of the process image
 };
 

@@ -137,6 +137,7 @@ bool Track::BeginSimulation(const PyObject* environment, bool given) {
   has_acted_ = simulates_;
   has_environment = simulates_ = true;
   has_own_environment |= exchange_ == nullptr;
+  own_steps_ += exchange_ == nullptr;
   const uint32_t waits = draws || (acts && IsInLoop()) ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool counts = evaluates_ == nullptr && !update_iterations.GoOn();
