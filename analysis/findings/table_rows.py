@@ -22,7 +22,7 @@ def _calls_like(source: Source, line: int, prefix: str) -> bool:
 
 
 RULE = of_calls(
-    (r".*/pandas/(core|io)/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
+    (r".*/pandas/(core|io/formats)/.*", r".*/polars/(dataframe|series|lazyframe|expr)/.*"),
     title="working with tables of pandas or Polars takes",
     what="functions of pandas and Polars",
     fix="Turn the columns into NumPy arrays once, before the loop (frame.to_numpy()), and index "
