@@ -36,8 +36,8 @@ _NOTABLE_GROWTH = 0.2
 # ones are than the first; and how much each is like the one before.
 _FEWEST_GROWING = 200
 _SEQUENCES = 0.4
-_LATER = 3
-_ALIKE = 0.4
+_LATER = 1.5
+_ALIKE = 0.6
 # How much longer entries of the last quarter take than those of the first where a graph grows, and
 # how many entries tell that.
 _GROWN = 1.5

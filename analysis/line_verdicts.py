@@ -13,6 +13,8 @@ _NAMED_BETWEEN = 0.005
 _WIDE_INTERVAL = 0.2
 # Share of the loops that a line takes which is all there is for its program.
 _WHOLE_LINE = 0.8
+# How long a line takes in each step at most that searches a list of about a hundred items.
+_SHORT_SEARCH_NS = 5_000
 # Libraries whose lines say little of a program: their work is in native code.
 _FRAMEWORKS = frozenset(("torch", "tensorflow", "keras", "jax", "jaxlib", "numpy"))
 
@@ -43,3 +45,8 @@ def is_line_between_named(own_low_ns: float, loop_ns: float) -> bool:
 def is_interval_wide(low: float, value: float, high: float) -> bool:
     """Whether an estimate is shown with the ends of its interval."""
     return high - low > _WIDE_INTERVAL * value
+
+
+def is_search_long(each_ns: float) -> bool:
+    """Whether a line searches more than a few items in each step."""
+    return each_ns >= _SHORT_SEARCH_NS

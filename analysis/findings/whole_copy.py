@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import duration, share
-from rlscope.analysis import finding_verdicts, statement, verdicts
+from rlscope.analysis import finding_verdicts, line_verdicts, statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
@@ -116,9 +116,7 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
         why = "its result replaces one of its own arguments"
         fix = "Make room once, and write new rows over the oldest ones."
         return _Said(copier, f"{copier} copies a whole buffer", why, fix)
-    if not finding_verdicts.is_more_than_an_item(each_ns):
-        return None
-    search = searched_list(source, line)
+    search = searched_list(source, line) if line_verdicts.is_search_long(each_ns) else None
     if search is not None:
         return _Said(
             search,
@@ -126,6 +124,8 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
             "the list gets more and more items",
             "Keep the items in a set or a dictionary, which find one at once.",
         )
+    if not finding_verdicts.is_more_than_an_item(each_ns):
+        return None
     queue = sorted_queue(source, line)
     if queue is not None:
         return _Said(

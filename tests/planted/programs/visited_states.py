@@ -7,7 +7,7 @@ import stopwatch
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--set", action="store_true")
-parser.add_argument("--steps", type=int, default=25_000)
+parser.add_argument("--steps", type=int, default=40_000)
 options = parser.parse_args()
 random.seed(1)
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))
