@@ -43,7 +43,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "and give it only the newest observation.",
         no_effect="No effect where episodes are short. Other results where the network sees more "
         "than what came before.",
-        price=exact(grown_ns).part(0.85, 1.0, 1.1).within(loop.loop_ns),
+        price=exact(grown_ns).part(0.9, 1.15, 1.4).within(loop.loop_ns),
         operation=place.operation,
         file=file,
         line=line,

@@ -15,6 +15,7 @@ options = parser.parse_args()
 torch.manual_seed(2)
 torch.set_num_threads(1)
 CUES, LENGTH = 3, 120
+SHOWN = np.eye(CUES, dtype=np.float32)
 
 
 class Recall:
@@ -24,7 +25,7 @@ class Recall:
         self.rng = np.random.default_rng(2)
 
     def seen(self):
-        cue = np.eye(CUES, dtype=np.float32)[self.cue] * (self.age == 0)
+        cue = SHOWN[self.cue] * (self.age == 0)
         return np.concatenate([cue, self.rng.normal(size=3).astype(np.float32)])
 
     def reset(self):
