@@ -13,7 +13,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--columns", action="store_true")
-parser.add_argument("--steps", type=int, default=900)
+parser.add_argument("--steps", type=int, default=2700)
 options = parser.parse_args()
 torch.manual_seed(7)
 torch.set_num_threads(1)

@@ -9,7 +9,7 @@ import stopwatch
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kept", action="store_true")
-parser.add_argument("--steps", type=int, default=150_000)
+parser.add_argument("--steps", type=int, default=300_000)
 options = parser.parse_args()
 random.seed(0)
 ANGLES, SPEEDS = np.linspace(-math.pi, math.pi, 24), np.linspace(-8, 8, 24)

@@ -56,7 +56,7 @@ class Springs(gym.Env):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--at-once", action="store_true")
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=6000)
     options = parser.parse_args()
     torch.manual_seed(18)
     torch.set_num_threads(1)

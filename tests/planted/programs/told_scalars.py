@@ -13,7 +13,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--tell-every", type=int, default=1)
-parser.add_argument("--steps", type=int, default=1500)
+parser.add_argument("--steps", type=int, default=6000)
 args = parser.parse_args()
 
 
