@@ -105,7 +105,7 @@ def _said(trace: Trace, loop: Loop, line: CostlyLine) -> _Said | None:
     leads = networks is not None and (place["file"], place["line"]) in networks.places
     if leads or not verdicts.is_most(row["library_ns"], row["own_ns"]):
         return None
-    return _Said(f"has a library take {container}[...]", _FIX_ROWS)
+    return _Said(f"calls a library with {container}[...]", _FIX_ROWS)
 
 
 RULE = Rule(_find, of_lines=True)
