@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
+from rlscope.analysis.random_draws import draws_array, draws_number
 from rlscope.analysis.source_code import Source, name_of
 
 _LIBRARIES = frozenset(("jnp", "np", "numpy", "tf", "th", "torch"))
@@ -16,11 +17,6 @@ _NUMBERS = {
     *"arccos arcsin arctan arctan2 atan2 ceil clip cos deg2rad degrees exp exponential".split(),
     *"floor hypot log log10 log2 maximum minimum power rad2deg radians round sign sin".split(),
     *"sqrt square tan tanh float32 float64 int32 int64 isclose isfinite isnan uint8".split(),
-}
-# Functions that draw, by how many arguments stand before the size of what they draw.
-_DRAWS = {
-    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
-    **dict.fromkeys(("integers", "normal", "randint", "uniform"), 2),
 }
 
 
@@ -58,11 +54,10 @@ def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
 
 
 def _makes_array(call: ast.Call) -> bool:
-    name = name_of(call.func)
-    if name in _DRAWS:
-        return len(call.args) > _DRAWS[name] or any(each.arg == "size" for each in call.keywords)
+    if draws_array(call):
+        return True
     library = ast.unparse(call.func).partition(".")[0]
-    return library in _LIBRARIES and name not in _NUMBERS
+    return library in _LIBRARIES and name_of(call.func) not in _NUMBERS and not draws_number(call)
 
 
 def _arrays(source: Source, line: int) -> frozenset[str]:

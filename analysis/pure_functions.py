@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from rlscope.analysis.constant_values import only_reads
+from rlscope.analysis.random_draws import draws
 from rlscope.analysis.source_code import Function, name_of
 from rlscope.analysis.trained_networks import pairs
 
@@ -21,11 +22,6 @@ _READS = frozenset(
 )
 # What fills a container that the function itself has made.
 _FILLS = frozenset(("add", "append", "extend", "insert", "update"))
-# Functions of NumPy and PyTorch that draw, whatever module they are of.
-_DRAWS = frozenset(
-    "bernoulli choice dropout integers multinomial normal permutation poisson rand rand_like"
-    " randint randn randn_like random randperm shuffle uniform".split()
-)
 _DISPLAYS = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Set, ast.SetComp)
 _MAKERS = frozenset(
     "arange array concatenate copy dict empty empty_like full list ones ones_like set sorted stack"
@@ -78,7 +74,7 @@ def _is_pure_call(
 ) -> bool:
     name = name_of(call.func)
     if only_reads(call):
-        return name != "print" and name not in _DRAWS
+        return name != "print" and not draws(call)
     if isinstance(call.func, ast.Name):
         return name in functions and is_pure(functions[name], functions, deepest - 1)
     if isinstance(call.func, ast.Attribute):

@@ -12,21 +12,11 @@ from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.random_draws import draws_number
 from rlscope.analysis.source_code import Source, name_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
-
-# What draws a number if it is not told how many, and how many arguments it takes at most.
-_DRAWS = {
-    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), 0),
-    **dict.fromkeys(("expovariate", "exponential", "poisson"), 1),
-    **dict.fromkeys(("betavariate", "beta", "gammavariate", "gauss", "lognormvariate"), 2),
-    **dict.fromkeys(("normal", "normalvariate", "randint", "uniform", "integers"), 2),
-    "triangular": 3,
-}
-# Its arguments that say how many.
-_SIZES = frozenset(("device", "dtype", "generator", "out", "size"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -62,15 +52,9 @@ def number_draw(source: Source, line: int) -> str | None:
         return None
     loop = source.innermost_loop(line)
     calls = [node for node in ast.walk(loop or ast.Module([], [])) if isinstance(node, ast.Call)]
-    draws = [call for call in calls if _draws_number(call)]
-    others = {name_of(call.func) for call in calls} - {"range", "len"} - set(_DRAWS)
+    draws = [call for call in calls if draws_number(call)]
+    others = {name_of(call.func) for call in calls if call not in draws} - {"range", "len"}
     return ast.unparse(draws[0].func) if draws and not others else None
-
-
-def _draws_number(call: ast.Call) -> bool:
-    most = _DRAWS.get(name_of(call.func), -1)
-    is_told = any(each.arg in _SIZES for each in call.keywords)
-    return len(call.args) <= most and not is_told and not ast.unparse(call).startswith("torch.")
 
 
 RULE = Rule(_find, of_lines=True)
