@@ -14,6 +14,7 @@ Options that are not this page's go to tests/gpu/acceptance.py; --help prints th
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -37,6 +38,8 @@ def prepare(place: Path, facts: dict[str, object]) -> Path:
     if facts["python"] != wanted:
         versions = (".".join(map(str, each)) for each in (facts["python"], wanted))
         raise Refusal("this kit has wheels for Python {}, this is {}".format(*versions))
+    if importlib.util.find_spec(str(facts["there"])) is None:
+        raise Refusal(f"this Python has no {facts['there']}: take the one that has PyTorch")
     python = place / "venv" / "bin" / "python"
     if (place / "ready").exists():
         return python

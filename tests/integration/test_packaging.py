@@ -141,11 +141,15 @@ def test_the_kit_for_a_gpu_machine_runs_without_a_network(wheel: Path, tmp_path:
     command = [sys.executable, kit / "run", "--place", tmp_path / "place", "--results", results]
     done = run(ROOT / "tests/simcuda/run", *command, *steps, cwd=tmp_path)
     assert "3 PASS, 0 FAIL, 0 SKIP" in done
-    other = json.loads((kit / "kit.json").read_text()) | {"python": [3, 7]}
-    (kit / "kit.json").write_text(json.dumps(other))
-    refused = attempt(*command)
-    assert refused.returncode == 1
-    assert "this kit has wheels for Python 3.7, this is" in refused.stderr
+    for fact, says in (
+        ({"there": "no_numpy"}, "this Python has no no_numpy: take the one that has PyTorch"),
+        ({"python": [3, 7]}, "this kit has wheels for Python 3.7, this is"),
+    ):
+        other = json.loads((kit / "kit.json").read_text()) | fact
+        (kit / "kit.json").write_text(json.dumps(other))
+        refused = attempt(*command)
+        assert refused.returncode == 1
+        assert says in refused.stderr
 
 
 CMAKE = """#!/bin/sh
