@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    steps = max(step_count(trace, loop), 1)
+    steps = step_count(trace, loop)
     for line in costly_lines(trace, loop):
         row, time = line.row, line.time
         name = number_draw(line.source, row["line"])
-        each_ns = time.saving_ns / steps
+        each_ns = time.saving_ns / max(steps, 1)
         if name is None or not finding_verdicts.is_more_than_an_item(each_ns):
             continue
         yield Finding(
             title="drawing numbers at random, one after the other, takes "
             f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-            evidence=f"The line takes {duration(each_ns)} for each step of an environment. A "
-            f"comprehension calls {name} for each number.",
+            evidence=f"A comprehension calls {name} for each number."
+            + (f" It takes {duration(each_ns)} for each step of an environment." if steps else ""),
             evidence_sql=shown(loop),
             fix="Draw all numbers by one call: rng.standard_normal(shape), rng.random(n), "
             "rng.integers(high, size=n).",

@@ -34,6 +34,12 @@ def test_numbers_that_are_drawn_one_by_one_are_named():
     assert "3.00 ms for each step" in finding.evidence
 
 
+def test_where_no_step_was_seen_nothing_is_said_of_steps():
+    trace = loop_rows(Time("(none)", "python", 3 * SECOND, 2), text=NOISE)
+    (finding,) = found_by("number_draws", trace)
+    assert finding.evidence == "A comprehension calls random.gauss for each number."
+
+
 @pytest.mark.parametrize(
     ("text", "steps"),
     [
