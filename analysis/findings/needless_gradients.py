@@ -64,7 +64,7 @@ def _are_turned_off(trace: Trace) -> bool:
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Call)
         and name_of(node.value.func) == _TURNS_OFF
-        and getattr([*node.value.args, None][0], "value", None) is False
+        and [ast.unparse(each) for each in node.value.args] == ["False"]
         for file in files
         for node in ast.walk(source_of(trace, file).tree or ast.Module([], []))
     )
