@@ -46,15 +46,16 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not _is_held(rows, loop):
             continue
         waits, waited_ns = sum(row["main_count"] for row in rows), sum(map(_waited_ns, rows))
-        place, lacked = _place(trace, rows), _crowded(trace, loop, kind, waited_ns)
+        place, lacked = _place(trace, rows), exact(0)
+        if kind == "gil":
+            lacked = _crowded(trace, loop, waited_ns)
         if _asks_again(trace, place):
             fix = _ASKS_AGAIN
         yield Finding(
             title=f"the loop waits for {what} that a thread beside it holds, for "
             f"{share(waited_ns, loop.loop_ns)} of its time",
             evidence=f"{count(waits)} waits take {duration(waited_ns)}, most of them "
-            f"{operations.where(max(rows, key=_waited_ns)['operation'])}."
-            f"{_lacks(lacked)}",
+            f"{operations.where(max(rows, key=_waited_ns)['operation'])}.{_lacks(lacked)}",
             evidence_sql=statement.shown(_STATEMENT, **_asked(loop, kind)),
             fix=fix,
             no_effect="No effect where the loop needs what the thread computes.",
@@ -84,14 +85,13 @@ def _is_held(rows: Sequence[Row], loop: Loop) -> bool:
     return finding_verdicts.is_thread_working(waited_ns, waits, loop.loop_ns)
 
 
-def _crowded(trace: Trace, loop: Loop, kind: str, waited_ns: int) -> Price:
+def _crowded(trace: Trace, loop: Loop, waited_ns: int) -> Price:
     """In which the loop has the interpreter and no CPU, because the thread works on in native code
     or waits for the interpreter itself: at most the rest of the thread's CPU time."""
     asked = {"process_id": loop.process_id}
-    found_ns = 0
-    for row in statement.run(trace, "findings/many_threads", **asked).to_dicts():
-        if kind == "gil":
-            found_ns = max(min(row["runnable_ns"], row["others_ns"] - waited_ns), 0)
+    rows = statement.run(trace, "findings/many_threads", **asked).to_dicts()
+    found = (min(row["runnable_ns"], row["others_ns"] - waited_ns) for row in rows)
+    found_ns = max([0, *found])
     return Price(found_ns, 0, found_ns)
 
 
