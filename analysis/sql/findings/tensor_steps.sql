@@ -2,15 +2,13 @@
 -- reward each, and that call a framework: that with most of it first.
 --   framework_ns, python_ns  of the loop, by layer; entries: of the operation
 --   calls, calls_ns          of native functions of the framework
-WITH _reward AS (
-  SELECT CAST(value ->> 0 AS BIGINT) AS steps, CAST(value ->> 1 AS BIGINT) AS of_several FROM metadata
-  WHERE process_id = $process_id AND key = 'rlscope.rewards' AND json_valid(value)
-), _state AS (
+-- uses: one_reward
+WITH _state AS (
   SELECT operation, SUM(duration_ns) FILTER (layer = 'framework') AS framework_ns,
     SUM(duration_ns) FILTER (layer = 'python') AS python_ns
-  FROM training_loop CROSS JOIN _reward
-  WHERE process_id = $process_id AND stage = 'loop' AND operation IN (SELECT UNNEST($operations))
-    AND steps > 0 AND of_several = 0
+  FROM training_loop
+  WHERE process_id IN (SELECT process_id FROM one_reward) AND process_id = $process_id
+    AND stage = 'loop' AND operation IN (SELECT UNNEST($operations))
   GROUP BY operation
 ), _entry AS (
   SELECT path AS operation, COUNT(*) AS entries FROM operation_instance JOIN operation USING (operation_id)
