@@ -105,17 +105,26 @@ def _searched(node: ast.AST) -> tuple[str, list[ast.expr]]:
 
 def _is_made_list(source: Source, container: str) -> bool:
     """Whether what a container is set to is a list, or a deque."""
-    values = [
-        part
-        for target, value in pairs(source.tree or ast.Module([], []))
-        if ast.unparse(target) == container
-        for part in (value, getattr(value, "body", None), getattr(value, "orelse", None))
-    ]
     return any(
-        isinstance(each, (ast.List, ast.ListComp))
-        or (isinstance(each, ast.Call) and name_of(each.func) in ("list", "deque"))
-        for each in values
+        isinstance(value, (ast.List, ast.ListComp)) or _is_made_by(value, "list", "deque")
+        for value in _values_of(source, container)
     )
+
+
+def is_deque(source: Source, container: str) -> bool:
+    """Whether what a container is set to is a deque."""
+    return any(_is_made_by(value, "deque") for value in _values_of(source, container))
+
+
+def _is_made_by(value: ast.expr, *functions: str) -> bool:
+    return isinstance(value, ast.Call) and name_of(value.func) in functions
+
+
+def _values_of(source: Source, name: str) -> Iterator[ast.expr]:
+    """What a variable or an attribute is set to in a file, in both cases of a condition."""
+    for target, value in pairs(source.tree or ast.Module([], [])):
+        if ast.unparse(target) == name:
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
 def _read_by(call: ast.Call) -> Iterator[ast.expr]:

@@ -11,6 +11,7 @@ from rlscope.analysis import finding_verdicts, groups, learning_verdicts, statem
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import OBJECT_COPIES, estimate_of, of_functions
+from rlscope.analysis.kept_containers import is_deque
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import (
@@ -21,7 +22,6 @@ from rlscope.analysis.source_code import (
     source_of,
     variables,
 )
-from rlscope.analysis.trained_networks import pairs
 from rlscope.relations.groups import LEARNING
 
 if TYPE_CHECKING:
@@ -145,24 +145,15 @@ def _draws(trace: Trace, loop: Loop, entries: int) -> int:
 
 def _looks_in_deque(trace: Trace, row: Mapping[str, Any]) -> bool:
     """Whether a line takes items of a deque by their numbers: memory[i], sample(memory, 32)."""
-    tree = source_of(trace, row["file"]).tree
-    nodes = [*ast.walk(tree)] if tree else []
-    deques = {
-        ast.unparse(target)
-        for target, value in (pairs(tree) if tree else ())
-        if any(
-            isinstance(each, ast.Call) and name_of(each.func) == "deque"
-            for each in (value, getattr(value, "body", None), getattr(value, "orelse", None))
-        )
-    }
+    source = source_of(trace, row["file"])
     asked: list[ast.expr] = []
-    for node in nodes:
+    for node in ast.walk(source.tree or ast.Module([], [])):
         if row["line"] == getattr(node, "lineno", 0):
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, _WRITTEN):
                 asked.append(node.value)
             elif isinstance(node, ast.Call) and name_of(node.func) in _TAKE:
                 asked += node.args[:1]
-    return any(ast.unparse(each) in deques for each in asked)
+    return any(is_deque(source, ast.unparse(each)) for each in asked)
 
 
 def _halves(trace: Trace, row: Mapping[str, Any]) -> bool:
