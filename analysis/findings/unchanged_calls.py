@@ -4,6 +4,7 @@ that does not change."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 
 _STATEMENT = "findings/own_line"
 _LINES = "findings/line_operation"
-_READING = "text that does not change is read"
-_MAKING = "an array that does not change is made"
-_SUMMING = "all of an array that does not change is summed up"
-_CONSTANT = "All that goes into {} is constant, and nothing changes what is made."
-_KEPT = "Nothing in the file changes the array that {} goes through."
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What is done again, how that is known, and when a change wins little."""
+
+    what: str
+    why: str = "All that goes into {} is constant, and nothing changes what is made."
+    no_effect: str = "Little effect where the line does more than that."
+
+
+_READING = _Said("text that does not change is read")
+_MAKING = _Said("an array that does not change is made")
+_SUMMING = _Said(
+    "all of an array that does not change is summed up",
+    "Nothing in the file changes the array that {} goes through.",
+    "Other results where another file changes the array.",
+)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -59,26 +73,33 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
         time, (row, first) = estimate_of([each for each, _ in made]), made[0]
         if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
             continue
-        is_all = all(constant.is_all for _, constant in made)
-        part = min(constant.part for _, constant in made)
-        what = _SUMMING if first.is_summary else _READING if first.name in READERS else _MAKING
-        why = _KEPT if first.is_summary else _CONSTANT
+        said = _said(first)
         yield Finding(
-            title=f"{what} again in each call, for {share(time.saving_ns, loop.loop_ns)} of the "
-            "training loop",
-            evidence=why.format(first.name),
+            title=f"{said.what} again in each call, for {share(time.saving_ns, loop.loop_ns)} of "
+            "the training loop",
+            evidence=said.why.format(first.name),
             evidence_sql=statement.shown(_STATEMENT, **asked),
             fix="Make it once, before the loop, and keep it.",
-            no_effect="Other results where another file changes the array."
-            if first.is_summary
-            else "Little effect where the line does more than that.",
-            price=time.part(0.9 if is_all else 0.5, 0.97, 1.0)
-            if part == 1
-            else time.part(0.0, part, 1.0),
+            no_effect=said.no_effect,
+            price=time.part(*_won([constant for _, constant in made])),
             operation=row["operation"],
             file=row["file"],
             line=row["line"],
         )
+
+
+def _said(constant: Constant) -> _Said:
+    if constant.is_summary:
+        return _SUMMING
+    return _READING if constant.name in READERS else _MAKING
+
+
+def _won(made: Sequence[Constant]) -> tuple[float, float, float]:
+    """Which part of the time of lines a change wins: at least, likely and at most."""
+    part = min(constant.part for constant in made)
+    if part < 1:
+        return 0.0, part, 1.0
+    return 0.9 if all(constant.is_all for constant in made) else 0.5, 0.97, 1.0
 
 
 def _find_function(trace: Trace, loop: Loop) -> Iterator[Finding]:
