@@ -1,7 +1,9 @@
 """Arrays of a program's text that are made once and never changed, as those of a data set are.
 
-self.states = np.load("states.npy")       # in __init__
-(states - self.states.mean(0))            # is the same whenever it is computed
+What summarises one of them is the same whenever it is computed:
+
+    self.states = np.load("states.npy")       # in __init__
+    (states - self.states.mean(0))
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def shares_of_operations(times: Rows, facts: dict[str, Any]) -> Iterable[str]:
 
 
 def without_environment(times: Rows, facts: dict[str, Any]) -> str:
-    """Before the next sentence: that rlscope knows no environment of a program that acts."""
+    """The last words of a sentence, if a program acts and rlscope knows no environment of it."""
     if not environment_verdicts.is_environment_missed(times, facts):
         return ""
     return (
