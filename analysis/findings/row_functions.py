@@ -59,17 +59,15 @@ def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for line in costly_lines(trace, loop):
         row = line.row
         said = _said(trace, loop, line)
-        asked = {key: row[key] for key in ("file", "line", "operation")}
-        around = own_loop(trace, loop, **asked) if said is not None else None
+        at = {key: row[key] for key in ("file", "line", "operation")}
+        around = own_loop(trace, loop, **at) if said is not None else None
         if around is None or said is None:
             continue
-        own = statement.run(
-            trace, _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
-        ).to_dicts()
+        asked = {"process_id": loop.process_id, "operations": [row["operation"]]}
         time = estimate_of(
             [
                 each
-                for each in own
+                for each in statement.run(trace, _STATEMENT, **asked).to_dicts()
                 if each["file"] == row["file"] and around.first <= each["line"] <= around.last
             ]
         )
@@ -78,9 +76,7 @@ def _of_loops(trace: Trace, loop: Loop) -> Iterator[Finding]:
             f"{share(time.saving_ns, loop.loop_ns)} of the training loop",
             evidence="No pass of that loop needs what an earlier one made. The time is that of all "
             "lines of the loop.",
-            evidence_sql=statement.shown(
-                _STATEMENT, process_id=loop.process_id, operations=[row["operation"]]
-            ),
+            evidence_sql=statement.shown(_STATEMENT, **asked),
             fix=said.fix,
             no_effect="Little effect where there are few rows, or each is large.",
             price=time.part(0.3, 0.85, 1.0),
