@@ -80,7 +80,7 @@ def test_every_share_is_of_one_denominator() -> None:
     assert_says(outside, "outside", "start-up 15 ns", "end 5 ns")
     assert_says(states, "cpu 50.0 %", "gpu 50.0 %")
     (between,) = texts(trace, warning=True)
-    assert_says(between, "25.0 %", "between operations")
+    assert_says(between, "25.0 % of the time lies between operations.")
 
 
 def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
