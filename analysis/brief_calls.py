@@ -4,6 +4,7 @@ work: then one call with many inputs takes hardly longer than a call with one.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, groups, statement
@@ -52,9 +53,10 @@ def are_brief_in(trace: Trace, loop: Loop, operation: str) -> bool:
     return False
 
 
-def are_many_in(trace: Trace, loop: Loop, operation: str) -> bool:
-    """Whether an entry calls some function so often, and so briefly, that Python goes through
-    rows."""
+def often_in(trace: Trace, loop: Loop, operation: str) -> float:
+    """How often an entry calls the functions that it calls briefly and more than once, in the
+    median over them: as often as Python goes through rows, or parts. 0: there are none."""
     of = {"process_id": loop.process_id, "operations": [operation], "apart": []}
     rows = statement.run(trace, STATEMENT, **of).to_dicts()
-    return any(finding_verdicts.is_looped(row, updates_parameters=False) for row in rows)
+    often = [row["calls"] / row["entries"] for row in rows if finding_verdicts.is_repeated(row)]
+    return median_low(often) if often else 0.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION
+from rlscope.relations.groups import EVALUATION, INFERENCE, LEARNING, SIMULATION
 
-_INFERENCE, _GENERATION = "inference", "generation"
+_GENERATION = "generation"
 # Calls of a framework in an environment's step that are many, and how long one of a tensor of a few
 # numbers takes at most.
 _CALLS_OF_STEP = 20
@@ -19,7 +19,7 @@ def is_environment_missed(times: Sequence[Mapping[str, Any]], facts: Mapping[str
     environment or writes a text. From rows of `group_time`, and the row of `coverage`."""
     groups = {row["group"] for row in times}
     is_automatic = facts["automatic_events"] and not facts["operation_events"]
-    acts = {_INFERENCE, LEARNING} <= groups
+    acts = {INFERENCE, LEARNING} <= groups
     return bool(is_automatic and acts and groups.isdisjoint((SIMULATION, EVALUATION, _GENERATION)))
 
 

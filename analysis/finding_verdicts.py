@@ -198,6 +198,12 @@ def is_looped(row: Row, *, updates_parameters: bool) -> bool:
     return bool(are_calls_brief(row) and row["calls"] >= fewest * row["entries"])
 
 
+def is_repeated(row: Row) -> bool:
+    """Whether a native function is called briefly, and more than once in an entry. From a row of
+    `findings/repeated_call`."""
+    return bool(are_calls_brief(row) and row["calls"] >= 2 * row["entries"])
+
+
 def are_elements_many(row: Row, own_ns: float, computing_ns: float, *, nested: bool) -> bool:
     """Whether Python takes so long in a loop, in each entry into its operation, that it has many
     passes, and most of the time in lines that do arithmetic. From a row of `element_loop`."""

@@ -11,7 +11,7 @@ from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.function_time import NETWORKS, estimate_of
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import GRADIENTS_OFF, source_of
-from rlscope.relations.groups import LEARNING
+from rlscope.relations.groups import INFERENCE, LEARNING
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 _GROUPS = (LEARNING, "reference", "reward")
 # The backward of layers of 48 to 128 units takes 1.6 to 2.0 times as long as their forward.
 _WITH_BACKWARD = 3
-WITHOUT_BACKWARD = frozenset(("advantage", "reference", "reward", "target"))
+WITHOUT_BACKWARD = frozenset(("advantage", "inference", "reference", "reward", "target"))
 """Operations whose forwards have none."""
 _STATEMENT = "findings/calling_line"
 _ASKING = "findings/network_line"
@@ -132,9 +132,16 @@ def backwards_shown(trace: Trace, loop: Loop) -> str:
     return statement.shown(_STATEMENT, **asked(trace, loop, _BACKWARDS))
 
 
-def asked(trace: Trace, loop: Loop, functions: Sequence[str]) -> dict[str, Any]:
-    """What a question about calls of some functions while the program learns is asked with."""
-    paths = (groups.paths_in(trace, loop.process_id, group) for group in _GROUPS)
+def asked(
+    trace: Trace, loop: Loop, functions: Sequence[str], *, acting: bool = False
+) -> dict[str, Any]:
+    """What a question about calls of some functions while the program learns is asked with.
+
+    Args:
+        acting: also while it chooses actions.
+    """
+    names = (*_GROUPS, INFERENCE) if acting else _GROUPS
+    paths = (groups.paths_in(trace, loop.process_id, group) for group in names)
     operations = [*chain.from_iterable(paths)]
     return {
         "process_id": loop.process_id,

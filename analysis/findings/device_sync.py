@@ -12,7 +12,7 @@ from rlscope.analysis import finding_verdicts, lines, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.gpu_waits import cuda_lines, gpu_states, hidden, seen_part
-from rlscope.relations.groups import SIMULATION, group_of
+from rlscope.relations.groups import INFERENCE, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -24,7 +24,7 @@ _WAITS = re.compile(
     r"|\.to\(.*cpu|Synchronize|Memcpy"
 )
 # The environment needs the action of each step: a wait for it stays.
-_NEEDED = ("inference", SIMULATION)
+_NEEDED = (INFERENCE, SIMULATION)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:

@@ -17,13 +17,13 @@ from rlscope.analysis import (
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.prices import exact
-from rlscope.relations.groups import LEARNING
+from rlscope.relations.groups import INFERENCE, LEARNING
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/double_precision"
-_GROUPS = ("inference", LEARNING, "reference", "reward")
+_GROUPS = (INFERENCE, LEARNING, "reference", "reward")
 # What a call of a small linear layer takes, whatever its precision.
 _CALL_NS = 6000
 # Vector instructions take twice as many numbers of half the size, and memory does so, too.

@@ -11,6 +11,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
+from rlscope.relations.groups import INFERENCE
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -24,7 +25,7 @@ _SAVED = (0.0, 0.8, 0.87)
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {
         "process_id": loop.process_id,
-        "operations": groups.paths_in(trace, loop.process_id, "inference"),
+        "operations": groups.paths_in(trace, loop.process_id, INFERENCE),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts():
         if not finding_verdicts.is_asking_notable(row["inference_ns"], loop.loop_ns):

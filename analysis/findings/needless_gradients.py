@@ -12,6 +12,7 @@ from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import GRADIENTS_OFF, name_of, source_of
+from rlscope.relations.groups import INFERENCE
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -24,7 +25,7 @@ _TURNS_OFF = "set_grad_enabled"
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     asked = {
         "process_id": loop.process_id,
-        "operations": groups.paths_in(trace, loop.process_id, "inference"),
+        "operations": groups.paths_in(trace, loop.process_id, INFERENCE),
         "replay": groups.paths_in(trace, loop.process_id, "replay"),
     }
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:

@@ -1,4 +1,5 @@
-"""Learning makes or asks a distribution of PyTorch for each row, where one could take all rows."""
+"""A program makes or asks a distribution of PyTorch for each row, or for each part of an action,
+where one could take all."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlscope.amounts import share
-from rlscope.analysis import brief_calls, learned_loops, statement, training_lines
+from rlscope.amounts import count, share
+from rlscope.analysis import brief_calls, finding_verdicts, learned_loops, statement, training_lines
 from rlscope.analysis.called_functions import rows_of_calls
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 
 _DISTRIBUTIONS = (r".*/torch/distributions/.*",)
 _STATEMENT = "findings/calling_line"
+# Passes from which on one distribution of all is worth its text.
+_FEWEST = 4
+_WHAT = {True: "a distribution for one row", False: "one distribution"}
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    asked = training_lines.asked(trace, loop, _DISTRIBUTIONS)
+    asked = training_lines.asked(trace, loop, _DISTRIBUTIONS, acting=True)
     networks = training_lines.forward_lines(trace, loop)
     leading = {(row["file"], row["line"]) for row in networks}
     rows = [
@@ -35,24 +39,26 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         for row in training_lines.direct(rows_of_calls(trace, _STATEMENT, **asked))
         if _is_of_rows(source := source_of(trace, row["file"]), row["line"])
         and not ((row["file"], row["line"]) in leading and _calls_networks(source, row["line"]))
-        and brief_calls.are_many_in(trace, loop, row["operation"])
+        and brief_calls.often_in(trace, loop, row["operation"]) >= _FEWEST
     ]
     if not rows:
         return
     forwards = [*rows, *training_lines.direct(networks)]
     time = learned_loops.time_of(trace, loop, rows, forwards).within(loop.loop_ns)
+    often = brief_calls.often_in(trace, loop, rows[0]["operation"])
+    are_rows = often >= finding_verdicts.LOOPED_CALLS
     yield Finding(
-        title="learning asks a distribution for one row after the other, for "
+        title=f"the program asks {_WHAT[are_rows]} after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
-        evidence="The line stands in a loop of which no pass needs what an earlier one made. "
-        "The time has the loop's part of backwards and updates.",
+        evidence=f"The line stands in a loop of some {count(round(often))} passes, none of which "
+        "needs what an earlier one made. The time has the loop's part of backwards and updates.",
         evidence_sql=statement.shown(_STATEMENT, **asked),
-        fix="Make one distribution of the parameters of all rows, and ask it once: log_prob and "
-        "entropy give a value for each row.",
+        fix="Make one distribution of the parameters of all, and ask it once: sample, log_prob and "
+        "entropy give a value for each.",
         no_effect="Little effect where the loop goes through a few distributions of different "
         "kinds.",
         # What makes the distributions, and frees them, is beside.
-        price=time.part(0.6, 1.0, 1.25),
+        price=time.part(0.6, 1.0, 1.25) if are_rows else learned_loops.joined(time, often),
         operation=rows[0]["operation"],
         file=rows[0]["file"],
         line=rows[0]["line"],

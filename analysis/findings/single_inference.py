@@ -15,7 +15,7 @@ from rlscope.analysis.independent_passes import chains_could_be_one_call, could_
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import Source, looped_names, source_of
-from rlscope.relations.groups import LEARNING, SIMULATION, group_of
+from rlscope.relations.groups import INFERENCE, LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -24,7 +24,7 @@ _CALLING = "findings/calling_line"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    operations = groups.paths_in(trace, loop.process_id, "inference")
+    operations = groups.paths_in(trace, loop.process_id, INFERENCE)
     found = of_functions(trace, loop, NETWORKS, operations)
     if found is None:
         return

@@ -12,7 +12,7 @@ from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
 from rlscope.analysis.prices import exact
-from rlscope.relations.groups import LEARNING
+from rlscope.relations.groups import INFERENCE, LEARNING
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -23,7 +23,7 @@ _RECURRENT = (r".*/torch/nn/modules/rnn\.py:.*\.forward",)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    acting = groups.paths_in(trace, loop.process_id, "inference")
+    acting = groups.paths_in(trace, loop.process_id, INFERENCE)
     learning = groups.paths_in(trace, loop.process_id, LEARNING)
     replay = groups.paths_in(trace, loop.process_id, "replay")
     asked = {"process_id": loop.process_id, "operations": acting, "replay": replay}

@@ -12,6 +12,7 @@ from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import source_of
+from rlscope.relations.groups import INFERENCE
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
@@ -22,9 +23,7 @@ _CALLS = frozenset(("__call__", "forward"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    place = of_functions(
-        trace, loop, NETWORKS, groups.paths_in(trace, loop.process_id, "inference")
-    )
+    place = of_functions(trace, loop, NETWORKS, groups.paths_in(trace, loop.process_id, INFERENCE))
     if place is None:
         return
     asked = {"process_id": loop.process_id, "operation": place.operation}

@@ -12,13 +12,14 @@ from rlscope import _trace
 
 SIMULATION = "simulation"
 EVALUATION = "evaluation"
+INFERENCE = "inference"
 LEARNING = "learning"
 RENDERING = "rendering"
 
 _NAMES = {
     EVALUATION: "evaluation evaluate eval validation validate",
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
-    "inference": "inference infer act predict policy select_action sample_action",
+    INFERENCE: "inference infer act predict policy select_action sample_action",
     "generation": "generation generate",
     "reference": "reference",
     "reward": "reward",

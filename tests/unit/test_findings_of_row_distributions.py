@@ -1,4 +1,4 @@
-"""Advice on distributions of PyTorch that learning asks for one row after the other."""
+"""Advice on distributions of PyTorch that a program asks one after the other."""
 
 from __future__ import annotations
 
@@ -40,10 +40,29 @@ def test_a_distribution_that_is_asked_for_each_row_has_its_part_of_backwards():
     assert finding.price.saving_ns == pytest.approx((2 + 3 / 2) * SECOND)
 
 
+def test_one_for_each_part_of_an_action_takes_a_part_of_that_time():
+    (finding,) = found_by("row_distributions", asking(subtractions=13))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * (2 + 3 / 2) * SECOND)
+
+
+def test_those_that_choose_actions_have_no_backward():
+    acting = loop_rows(
+        Time("inference", "framework", SECOND, 2, (NORMAL,)),
+        Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
+        text=TEXT,
+        native_call=[calls("inference", "torch:multinomial", 20 * 64, SECOND // 100)],
+        entries={"inference": 20},
+    )
+    (finding,) = found_by("row_distributions", acting)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(SECOND)
+
+
 @pytest.mark.parametrize(
     "other",
     [
-        {"subtractions": 59},  # a few heads of one policy
+        {"subtractions": 3},  # a few heads of one policy
         {"text": TEXT.replace("[dist.log_prob(action) for", "made.log_prob(actions) # ")},
         {
             "text": TEXT.replace("dist.log_prob(action)", "policy(action).log_prob(dist)"),
