@@ -74,6 +74,13 @@ def is_vector_slower(worker: Row) -> bool:
     return bool(worker["all_stepped_ns"] < worker["operation_ns"])
 
 
+def are_threads_slower(row: Row) -> bool:
+    """Whether a thread waits for others that step environments, which would be done sooner in that
+    thread. From a row of the rule `cheap_threads`."""
+    waits = row["wait_ns"] >= _NOTABLE_WAITED * row["operation_ns"]
+    return bool(waits and row["stepped_ns"] < row["operation_ns"])
+
+
 def waiting_iterations(rows: Rows) -> list[list[Row]]:
     """Rows of `critical_iteration`, one list for each process that waits for others for a notable
     part of its iterations."""

@@ -155,6 +155,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "weight_arrays": "rlscope.analysis.findings.weight_arrays:RULE",
         "whole_copy": "rlscope.analysis.findings.whole_copy:RULE",
         "whole_history": "rlscope.analysis.findings.whole_history:RULE",
+        "cheap_threads": "rlscope.analysis.findings.cheap_threads:RULE",
         "cheap_workers": "rlscope.analysis.findings.cheap_workers:RULE",
         "network_lists": "rlscope.analysis.findings.network_lists:RULE",
         "dense_embeddings": "rlscope.analysis.findings.dense_embeddings:RULE",

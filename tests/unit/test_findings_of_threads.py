@@ -6,9 +6,9 @@ import ast
 
 import pytest
 from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
-from support.files.relation_rows import SECOND, process
+from support.files.relation_rows import SECOND, Relations, process
 
-from rlscope.analysis.findings import many_threads, thread_handoffs, thread_wait
+from rlscope.analysis.findings import cheap_threads, many_threads, thread_handoffs, thread_wait
 from rlscope.analysis.source_code import Source
 from rlscope.analysis.thread_code import line_in_thread
 
@@ -163,3 +163,31 @@ def test_threads_that_hand_over_one_by_one_are_named_where_they_take():
 )
 def test_other_threads_hand_over_nothing(silent):
     assert found(thread_handoffs.RULE, handing(**silent)) == []
+
+
+def stepping(*, stepped_ms: int = 100, waited_s: int = 2, threads: int = 4) -> Relations:
+    """3 s in simulation, of which the loop's thread waits for some, while others make 20 steps."""
+    step = {"process_id": 0, "operation_id": 0, "self_ns": stepped_ms * SECOND // 1000}
+    own = {"process_id": 0, "operation_id": 0, "thread_id": 0, "self_ns": 3 * SECOND // 10}
+    return loop_rows(
+        Time("simulation", "wait", waited_s * SECOND, 9),
+        Time("simulation", "python", (3 - waited_s) * SECOND, 9),
+        operation_instance=[
+            *(own for _ in range(10)),
+            *({**step, "thread_id": 1 + number % threads} for number in range(20)),
+        ],
+    )
+
+
+def test_threads_that_step_for_less_than_it_takes_to_wake_them():
+    (finding,) = found(cheap_threads.RULE, stepping())
+    # The steps take 2 s, where the operation takes 3 s.
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(SECOND)
+    assert (finding.file, finding.line, finding.operation) == (FILE, 9, "simulation")
+    assert finding.title.startswith("4 threads step environments for 2.00 s in all")
+
+
+@pytest.mark.parametrize("other", [{"stepped_ms": 151}, {"waited_s": 0}])
+def test_threads_that_step_at_one_time(other):
+    assert found(cheap_threads.RULE, stepping(**other)) == []
