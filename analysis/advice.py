@@ -243,7 +243,7 @@ def _priced(found: Finding, loop: Loop) -> Row:
         raise ValueError(f"a price that is no number: {price}")
     if not price.low_ns <= price.saving_ns <= price.high_ns:
         raise ValueError(f"a price outside of its interval: {price}")
-    price = price.widened(_LEAST_WIDTH).within(whole_ns)
+    price = price.widened(_LEAST_WIDTH).within(whole_ns).with_rest(whole_ns)
     if not found.ends_starving and finding_verdicts.is_loop_starved(loop.starved_ns, loop.loop_ns):
         price = replace(price, low_ns=min(price.low_ns, 0))
     saving_ns, low_ns, high_ns = (max(each, 0) for each in asdict(price).values())

@@ -13,7 +13,7 @@ from support.files.relation_rows import SECOND, Relations, process, share
 from rlscope.analysis import advice
 from rlscope.analysis.critical_loop import critical_loop, spread
 from rlscope.analysis.finding import Finding
-from rlscope.analysis.prices import Price
+from rlscope.analysis.prices import Price, exact
 
 Rules = Callable[..., None]
 
@@ -45,8 +45,10 @@ def test_findings_are_ranked_by_what_they_surely_win(rules):
 def test_a_price_is_a_share_of_the_loop_and_bounds_the_run(rules):
     rules(one=[finding(seconds(2, 1, 4), file="a.py", line=3)])
     (row,) = advice.advice(trace()).findings
-    assert row["saving_share"] == pytest.approx(0.2)
-    assert row["run_speedup"] == pytest.approx(20 / 16)
+    assert row["saving_low_ns"] == SECOND
+    # What is left of the loop gets quicker, too: 8 s by 0.4 * 0.2², and 6 s by 0.8 * 0.4 at most.
+    assert row["saving_share"] == pytest.approx(0.2 + 0.8 * 0.016)
+    assert row["run_speedup"] == pytest.approx(20 / (16 - 6 * 0.32))
     assert (row["file"], row["line"]) == ("a.py", 3)
 
 
@@ -315,10 +317,11 @@ def test_findings_of_two_lines_overlap_unless_both_are_of_their_lines():
 def test_an_interval_is_a_tenth_of_the_price_to_each_side_at_least(rules):
     rules(one=[finding(seconds(2, 2, 2))])
     (row,) = advice.advice(trace()).findings
-    assert (row["saving_low_ns"], row["saving_high_ns"]) == (1.8 * SECOND, 2.2 * SECOND)
+    highest = exact(2.2 * SECOND).with_rest(LOOP_NS).high_ns
+    assert (row["saving_low_ns"], row["saving_high_ns"]) == (1.8 * SECOND, round(highest))
 
 
 def test_a_share_is_of_the_loop_and_of_what_lies_outside(rules):
     rules(one=[finding(seconds(10, 9, 11), outside_ns=10 * SECOND)])
     (row,) = advice.advice(trace()).findings
-    assert row["saving_share"] == pytest.approx(0.5)
+    assert row["saving_share"] == pytest.approx(0.5 + 0.5 * 0.4 * 0.5**2)

@@ -54,3 +54,9 @@ def test_a_part_has_the_ends_of_both_intervals():
 
 def test_a_price_ends_at_what_there_is():
     assert Price(100, 80, 120).within(90) == Price(90, 80, 90)
+
+
+def test_the_rest_of_a_loop_gets_quicker_the_more_of_it_goes():
+    price = Price(50, 40, 60).with_rest(100)
+    assert (price.low_ns, price.saving_ns, price.high_ns) == pytest.approx((40, 55, 79.2))
+    assert Price(-2, -3, 100).with_rest(100) == Price(-2, -3, 100)
