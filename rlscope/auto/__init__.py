@@ -166,6 +166,7 @@ there."""
 GENERAL_ROWS = {
     "numpy": "rlscope.auto.first_thread:begin",
     "numpy.random": "rlscope.auto.draws:watch_numpy",
+    "random": "rlscope.auto.first_thread:begin",
     "pickle": "rlscope.auto.pickles:watch",
     "multiprocessing.connection": "rlscope.auto.messages:watch_connections",
     "multiprocessing.queues": "rlscope.auto.messages:watch_queues",

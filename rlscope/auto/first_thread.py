@@ -1,5 +1,5 @@
-"""The thread of a program that computes with NumPy alone. It makes no record by itself, and stacks
-are read of threads that exist."""
+"""The thread of a program that computes with NumPy, or in Python, alone. It makes no record by itself,
+and stacks are read of threads that exist. What learns by trial draws at random."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from rlscope.recorder import runtime
 
 
 def begin(module: Any) -> None:
-    """numpy, which a thread of the program imports."""
+    """numpy or random, which a thread of the program imports."""
     runtime.begin_thread()

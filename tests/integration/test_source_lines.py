@@ -59,21 +59,25 @@ os.waitpid(pid, 0)
 """
 
 
-_NUMPY_ALONE = """\
-import numpy
+_ALONE = """\
+import {library}
 
 for _ in range(50):
     sorted(range(100_000), key=str)  # sorts
 """
 
 
-def test_a_program_of_numpy_alone_has_lines(traced: TracedPython, tmp_path: Path) -> None:
+@pytest.mark.parametrize("library", ["numpy", "random"])
+def test_a_program_without_a_framework_has_lines(
+    traced: TracedPython, tmp_path: Path, library: str
+) -> None:
     """It makes no record, and reports nothing else."""
-    traced.record(str(tmp_path / "run"), tmp_path / "train.py", _NUMPY_ALONE)
+    text = _ALONE.format(library=library)
+    traced.record(str(tmp_path / "run"), tmp_path / "train.py", text)
     with rls.load(str(tmp_path / "run")) as trace:
         rows = trace.sql("SELECT line, own_ns, operation FROM source_line WHERE is_own").to_dicts()
     hottest = max(rows, key=lambda row: row["own_ns"])
-    assert (hottest["line"], hottest["operation"]) == (line_of(_NUMPY_ALONE, "sorts"), "(none)")
+    assert (hottest["line"], hottest["operation"]) == (line_of(text, "sorts"), "(none)")
 
 
 def test_a_fork_child_has_lines_of_its_own(traced: TracedPython, tmp_path: Path) -> None:
