@@ -20,6 +20,7 @@ _STATISTICS = frozenset("mean median percentile quantile std sum var".split())
 _SEARCHES = frozenset(("count", "index", "remove"))
 # Methods that move all items of a list, if their first argument is 0, and how many they have.
 _IN_FRONT = frozenset((("pop", 1), ("insert", 2)))
+_DICTIONARIES = ("Counter", "OrderedDict", "defaultdict", "dict")
 _IN = (ast.In, ast.NotIn)
 _NAMED = (ast.Attribute, ast.Name)
 # Items of a stretch that is worth a word.
@@ -116,6 +117,13 @@ def is_deque(source: Source, container: str) -> bool:
     return any(_is_made_by(value, "deque") for value in _values_of(source, container))
 
 
+def _is_dictionary(source: Source, container: str) -> bool:
+    return any(
+        isinstance(value, (ast.Dict, ast.DictComp)) or _is_made_by(value, *_DICTIONARIES)
+        for value in _values_of(source, container)
+    )
+
+
 def _is_made_by(value: ast.expr, *functions: str) -> bool:
     return isinstance(value, ast.Call) and name_of(value.func) in functions
 
@@ -176,8 +184,9 @@ def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> boo
     """Whether items are added to a container of the file, which is made once, and never made
     empty. They are added after it is made: in another function, or in a loop, which also has the
     line if the container is a variable of the same function. If it is an array of which a part is
-    counted, entries are set."""
+    counted, or a dictionary, entries are set."""
     made, added = [], []
+    has_entries = is_counted or _is_dictionary(source, container)
     for node, scope, loop in _changes(source.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if ast.unparse(node.func.value) == container:
@@ -188,7 +197,7 @@ def _is_kept(source: Source, container: str, line: int, is_counted: bool) -> boo
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Delete)):
             targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
             made += [(scope, loop) for target in targets if _is_of(target, container)]
-            if is_counted and any(_is_entry(target, container) for target in targets):
+            if has_entries and any(_is_entry(target, container) for target in targets):
                 added.append((scope, loop))
     if len(made) != 1:
         return False
@@ -260,8 +269,10 @@ def _is_of(target: ast.expr, container: str) -> bool:
 
 
 def _is_entry(target: ast.expr, container: str) -> bool:
-    """Whether an assignment sets one entry."""
+    """Whether an assignment sets one entry, which no text names."""
     if isinstance(target, (ast.Tuple, ast.List)):
         return any(_is_entry(each, container) for each in target.elts)
-    is_entry = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice)
+    is_entry = isinstance(target, ast.Subscript) and not isinstance(
+        target.slice, (ast.Slice, ast.Constant)
+    )
     return is_entry and ast.unparse(getattr(target, "value", target)) == container

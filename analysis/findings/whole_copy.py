@@ -149,7 +149,7 @@ def _said(source: Source, line: int, each_ns: float) -> _Said | None:
             reader,
             f"a call of {reader} goes through all of a kept container again and again",
             "the container is kept, and a few of its items change in each step",
-            "Keep the items in an array that is made once, and write what is new into it."
+            "Keep the items in an array or a list that is made once, and write what is new into it."
             if reader in _ARRAYS
             else "Keep the result up to date with each new item, or compute it less often.",
         )

@@ -169,6 +169,29 @@ def test_a_list_that_is_sorted_for_each_item_is_a_queue(sorts, takes, is_queue):
     assert [("heapq" in each.fix) for each in found(whole_copy.RULE, trace)] == [True] * is_queue
 
 
+MODEL = """\
+class Model:
+    def __init__(self):
+        self.seen = {made}
+
+    def learn(self, state, after):
+        self.seen[{key}] = after
+
+    def recall(self):
+        return random.choice(list(self.seen.keys()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "key", "speaks"),
+    [("{}", "state", True), ("losses()", "state", False), ("{}", "'loss'", False)],
+)
+def test_a_dictionary_that_grows_is_kept_too(made, key, speaks):
+    text = MODEL.replace("{made}", made).replace("{key}", key)
+    trace = loop_rows(Time("(none)", "python", 3 * SECOND, 9), text=text)
+    assert [each.line for each in found(whole_copy.RULE, trace)] == [9] * speaks
+
+
 IN_LOOP = """\
 seen, rows = [], []
 for step in range(9):
