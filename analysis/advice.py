@@ -26,6 +26,7 @@ from rlscope.analysis.finding import Experiment, Finding, Measured
 from rlscope.analysis.finding_verdicts import Confidence
 from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import source_of
 from rlscope.analysis.worker_loop import WorkerLoop, worker_loop
 from rlscope.rundir import experiments_file
 
@@ -177,7 +178,7 @@ def _found_by(
         # Other rules ask for operations and iterations, which only a loop has.
         found = [*rule.find(trace, loop)] if rule.of_lines or not loop.is_whole else []
         if loop.is_whole:
-            found = [*map(_of_run, found)]
+            found = [_of_run(each) for each in found if not _is_import(trace, each)]
         if inside is not None and rule.of_lines:
             of_worker = rule.find(trace, inside.loop)
             found += [inside.seen_outside(each) for each in of_worker if each.price is not None]
@@ -185,6 +186,13 @@ def _found_by(
     # A rule may be anybody's, and none may cost the reader the report.
     except Exception as error:
         return Failure(name, f"{type(error).__name__}: {error}")
+
+
+def _is_import(trace: Trace, found: Finding) -> bool:
+    """Whether the work is that of a module which is imported: a loop has none of that."""
+    if found.file is None or found.line is None:
+        return False
+    return source_of(trace, found.file).imports(found.line)
 
 
 def _of_run(found: Finding) -> Finding:

@@ -21,9 +21,9 @@ from rlscope import student
 
 # Iterations, or readings, of which a spread says something.
 _FEWEST = 3
-# By how much of a price's share the rest of a loop gets quicker: by that share times the first
-# number, and by the second at most.
-_OF_REST, _MOST_OF_REST = 0.4, 0.8
+# The rest of a loop gets quicker by so much of the squared share of a price, and by that share to
+# the power of 1.5 at most.
+_OF_REST = 0.4
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Price:
         """With what the rest of a loop gets quicker by once this is gone."""
         part, most = (max(each, 0) / whole_ns for each in (self.saving_ns, self.high_ns))
         saving_ns = self.saving_ns + _OF_REST * part**2 * (whole_ns - self.saving_ns)
-        high_ns = self.high_ns + _MOST_OF_REST * most * (whole_ns - self.high_ns)
+        high_ns = self.high_ns + most**1.5 * (whole_ns - self.high_ns)
         return Price(saving_ns, self.low_ns, high_ns)
 
     def at_least(self, least_ns: float) -> Price:

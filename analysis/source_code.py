@@ -100,6 +100,10 @@ class Source:
             for node in self.around(line)
         )
 
+    def imports(self, line: int) -> bool:
+        """Whether a line imports something."""
+        return any(isinstance(node, (ast.Import, ast.ImportFrom)) for node in self.around(line))
+
     def is_chain(self, line: int) -> bool:
         """Whether the innermost loop around a line cannot call what it calls in one go. Either a
         pass needs a variable that the one before it set, as in x = layer(x). Or it calls what it

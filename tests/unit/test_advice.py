@@ -46,9 +46,9 @@ def test_a_price_is_a_share_of_the_loop_and_bounds_the_run(rules):
     rules(one=[finding(seconds(2, 1, 4), file="a.py", line=3)])
     (row,) = advice.advice(trace()).findings
     assert row["saving_low_ns"] == SECOND
-    # What is left of the loop gets quicker, too: 8 s by 0.4 * 0.2², and 6 s by 0.8 * 0.4 at most.
+    # What is left of the loop gets quicker, too: 8 s by 0.4 * 0.2², and 6 s by 0.4 ** 1.5 at most.
     assert row["saving_share"] == pytest.approx(0.2 + 0.8 * 0.016)
-    assert row["run_speedup"] == pytest.approx(20 / (16 - 6 * 0.32))
+    assert row["run_speedup"] == pytest.approx(20 / (16 - 6 * 0.4**1.5))
     assert (row["file"], row["line"]) == ("a.py", 3)
 
 
@@ -325,3 +325,19 @@ def test_a_share_is_of_the_loop_and_of_what_lies_outside(rules):
     rules(one=[finding(seconds(10, 9, 11), outside_ns=10 * SECOND)])
     (row,) = advice.advice(trace()).findings
     assert row["saving_share"] == pytest.approx(0.5 + 0.5 * 0.4 * 0.5**2)
+
+
+def test_a_module_that_is_imported_is_no_part_of_a_loop(rules):
+    text = "import scipy.stats\nrun()\n"
+    source = [
+        {"file": "a.py", "line": number, "text": line}
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    rules(
+        of_lines=True,
+        imported=[finding(seconds(5, 4, 6), file="a.py", line=1)],
+        called=[finding(seconds(2, 1, 3), file="a.py", line=2)],
+    )
+    whole = [share(0, "(none)", "python", LOOP_NS, stage="whole")]
+    found = advice.advice(trace(breakdown=whole, source_text=source))
+    assert [row["rule"] for row in found.findings] == ["called"]
