@@ -67,6 +67,9 @@ _MANY_NESTED_NS = 20_000
 # The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
+# Backwards of single steps, and how many of them an update has at least.
+_BRIEF_BACKWARD_NS = 1_000_000
+_MANY_BACKWARDS = 8
 # What calls several operators for each layer and step of its own, and how many such calls count.
 _RECURRENT = re.compile(r".*:(gru|lstm|rnn)\w*")
 _IN_A_LAYER = 3
@@ -202,6 +205,13 @@ def is_repeated(row: Row) -> bool:
     """Whether a native function is called briefly, and more than once in an entry. From a row of
     `findings/repeated_call`."""
     return bool(are_calls_brief(row) and row["calls"] >= 2 * row["entries"])
+
+
+def are_backwards_many(row: Row) -> bool:
+    """Whether an entry goes back so often, and so briefly, that one backward would take far less.
+    From a row of `findings/repeated_call`."""
+    brief = row["duration_ns"] <= _BRIEF_BACKWARD_NS * row["calls"]
+    return bool(brief and row["calls"] >= _MANY_BACKWARDS * row["entries"])
 
 
 def are_elements_many(row: Row, own_ns: float, computing_ns: float, *, nested: bool) -> bool:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 import pytest
-from support.files.loop_rows import FILE, Time, calls, found, loop_rows
+from support.files.loop_rows import FILE, Time, calls, found, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import target_gradients, unfrozen_networks
@@ -345,3 +345,41 @@ def test_loops_over_weights_may_freeze_them():
 
 def test_a_caller_may_have_turned_gradients_off():
     assert found(target_gradients.RULE, learning_from(TARGET, "target")) == []
+
+
+GOING_BACK = "torch._C:_EngineBase.run_backward"
+STEPS = """\
+for value, goal in zip(values, goals):
+    loss = (goal - value) ** 2
+    {line}
+optimizer.step()
+"""
+
+
+def going_back(line: str = "loss.backward()", count: int = 50, each_ns: int = 100_000):
+    return loop_rows(
+        Time("backprop", "python", SECOND, 2),
+        Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
+        text=STEPS.format(line=line),
+        native_call=[calls("backprop", GOING_BACK, 20 * count, 20 * count * each_ns)],
+        entries={"backprop": 20},
+    )
+
+
+def test_a_backward_for_each_loss_of_an_update():
+    (finding,) = found_by("step_backwards", going_back())
+    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "backprop")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.55 * 4 * SECOND)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"line": "loss.backward(); optimizer.step()"},
+        {"count": 7},  # parts of a batch
+        {"each_ns": 1_100_000},
+    ],
+)
+def test_backwards_of_several_updates_or_of_large_batches(other):
+    assert found_by("step_backwards", going_back(**other)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, Time, calls, found, loop_rows
+from support.files.loop_rows import FILE, Time, calls, found, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import element_loop, state_keys, tensor_loop
@@ -180,3 +180,16 @@ def test_arithmetic_of_whole_arrays_is_no_loop_over_numbers(line, are_numbers):
 )
 def test_other_lines_in_python_are_not(silent):
     assert found(element_loop.RULE, computing(**silent)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "speaks"),
+    [
+        ("norm = torch.linalg.svdvals(weight)[0]", True),
+        ("vals, vecs = np.linalg.eigh(covariance)", True),
+        ("norm = torch.linalg.vector_norm(weight)", False),
+    ],
+)
+def test_singular_values_and_eigenvalues(line, speaks):
+    trace = loop_rows(Time("backprop", "framework", 3 * SECOND, 1), text=line)
+    assert [each.line for each in found_by("eigenvalues", trace)] == [1] * speaks
