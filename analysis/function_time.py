@@ -154,6 +154,16 @@ def files_beside(
     return calls_beside(trace, loop, place, _FILE_CALLS, operations, but=found.places)
 
 
+def time_of_function(trace: Trace, loop: Loop, place: tuple[str, int]) -> float:
+    """All time of the program's own function around a line, with what it calls. 0: there is
+    none."""
+    file, line = place
+    first, last = source_of(trace, file).function_at(line) or (1, 0)
+    asked = {"process_id": loop.process_id, "file": file}
+    rows = statement.run(trace, "findings/line_operation", **asked).to_dicts()
+    return float(sum(row["total_ns"] for row in rows if first <= row["line"] <= last))
+
+
 def calls_beside(
     trace: Trace,
     loop: Loop,

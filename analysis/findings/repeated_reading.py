@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
+from rlscope.analysis import verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import calls_beside, of_functions, time_of_functions
+from rlscope.analysis.function_time import (
+    calls_beside,
+    of_functions,
+    time_of_function,
+    time_of_functions,
+)
 from rlscope.analysis.source_code import source_of
 
 if TYPE_CHECKING:
@@ -50,11 +56,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     time = time_of_functions(trace, loop, (*_FILES, *_TEXTS), places, waits=True)
     place = found.file, found.line
     time = time.plus(calls_beside(trace, loop, place, _READS, but=places))
+    whole_ns = time_of_function(trace, loop, place)
+    if verdicts.is_most(time.saving_ns, whole_ns):  # the rest makes something of the data
+        time = time.times(max(whole_ns / time.saving_ns, 1)).within(loop.loop_ns)
     yield Finding(
         title=f"reading data takes {share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence=f"{found.readings} readings of the loop's stack lie in functions that read files, "
-        f"called from {plural(len(places), 'line')} of the program. Lines beside that open or read "
-        "files are counted, too.",
+        f"called from {plural(len(places), 'line')} of the program. What a function does that "
+        "mostly reads is counted, too.",
         evidence_sql=found.evidence_sql,
         fix="Read the data once, before the loop, and keep objects, arrays or tensors of it.",
         no_effect="No effect where each call reads something else, and memory cannot hold all of "

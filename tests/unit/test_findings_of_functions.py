@@ -276,6 +276,19 @@ def test_opening_the_file_is_a_part_of_reading():
     assert finding.price.saving_ns == 3 * SECOND
 
 
+@pytest.mark.parametrize(("made_s", "price_s"), [(2, 5), (4, 3)])
+def test_what_is_made_of_data_is_a_part_of_reading_that_takes_longer(made_s, price_s):
+    text = "def opponent(name):\n    net = Policy()\n    net.fill(torch.load(name))\n"
+    trace = loop_rows(
+        Time("inference", "framework", made_s * SECOND, 2),
+        Time("loading", "python", 3 * SECOND, 3, ((f"{TORCH}/serialization.py", "load"),)),
+        text=text,
+    )
+    (finding,) = found(rule("repeated_reading"), trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(price_s * SECOND)
+
+
 @pytest.mark.parametrize("tenths", [9, 90], ids=["a little", "what the program is for"])
 def test_not_all_evaluations_are_worth_a_word(tenths):
     time = Time("evaluation", "python", tenths * SECOND // 10, 5)
