@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from rlscope.analysis.constant_values import is_changed, is_constant
+from rlscope.analysis.constant_values import is_changed, is_constant, is_kept
 from rlscope.analysis.list_code import number_of
 from rlscope.analysis.repeated_calls import given
 from rlscope.analysis.source_code import Source, name_of
@@ -23,6 +23,10 @@ READERS = frozenset("ast.literal_eval json.loads orjson.loads pickle.loads yaml.
 """Functions that make objects of a text."""
 
 
+# What makes an array, or a tensor, of another one.
+_CONVERTS = frozenset("FloatTensor array as_tensor asarray tensor".split())
+
+
 @dataclass(frozen=True)
 class Constant:
     """What a line makes."""
@@ -33,6 +37,8 @@ class Constant:
     """Whether the line does nothing else."""
     is_summary: bool = False
     """It is made of all of an array that does not change."""
+    is_converted: bool = False
+    """It is such an array as another library, or another type, has it, of which rows are taken."""
     part: float = 1.0
     """Of the line's time, as far as the text tells: that of one call, unless it is a large one."""
 
@@ -58,11 +64,36 @@ def constant_call(source: Source, line: int) -> Constant | None:
             if _only_names(node, value) and is_constant(tree, function, value):
                 made = Constant(ast.unparse(node.targets[0]), is_all=True)
                 return None if is_changed(function, value) else made
+    converted = next((each for each in calls if _is_converted(source, function, each)), None)
+    if converted is not None:
+        return Constant(ast.unparse(converted.func), is_all=False, is_converted=True)
     summary = summary_at(source, line)
     if summary is None:
         return None
     is_all = any(isinstance(node, ast.Assign) and _is_of(node, summary) for node in at_line)
     return Constant(name_of(summary.func), is_all, is_summary=True)
+
+
+def _is_converted(source: Source, function: ast.AST, call: ast.Call) -> bool:
+    """Whether all of an array that is made once is converted, to take some rows of the result:
+    torch.as_tensor(self.states)[rows]; in one function that returns it, or its caller."""
+    if name_of(call.func) not in _CONVERTS or not call.args or source.tree is None:
+        return False
+    array = call.args[0]
+    if isinstance(array, ast.Subscript) and not isinstance(array.slice, ast.Slice):
+        array = array.value  # one of several, by its name: rows of it would not be taken again
+    if not isinstance(array, (ast.Attribute, ast.Name)):
+        return False
+    taken = {
+        name_of(node.value.func) if node.value is not call else call
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call)
+    }
+    returns = any(
+        isinstance(node, ast.Return) and node.value is call for node in ast.walk(function)
+    )
+    is_taken = call in taken or (returns and getattr(function, "name", None) in taken)
+    return is_taken and is_kept(source.tree, function, array)
 
 
 def _is_large(source: Source, call: ast.Call) -> bool:

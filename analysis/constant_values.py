@@ -51,7 +51,7 @@ def _is_constant(tree: ast.AST, function: ast.AST, value: ast.AST, asked: frozen
     inner = {id(part.value) for part in parts if isinstance(part, ast.Attribute)}
     inner |= {id(call.func) for call in calls}
     return all(
-        _is_kept(tree, function, part) or _is_local(tree, function, part, asked)
+        is_kept(tree, function, part) or _is_local(tree, function, part, asked)
         for part in parts
         if isinstance(part, (ast.Name, ast.Attribute)) and id(part) not in inner
     )
@@ -86,7 +86,7 @@ def _is_local(
     )
 
 
-def _is_kept(tree: ast.AST, function: ast.AST, name: ast.Name | ast.Attribute) -> bool:
+def is_kept(tree: ast.AST, function: ast.AST, name: ast.Name | ast.Attribute) -> bool:
     """Whether a variable is set once, as the program begins or as an object is made, and no part of
     it changes."""
     text = ast.unparse(name)

@@ -44,9 +44,9 @@ def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
 
 
 def network_lines(trace: Trace, loop: Loop) -> list[Row]:
-    """Rows of findings/network_line: lines that call networks themselves while the program learns,
-    those of networks too that ask others; but for lines in a loop that trains."""
-    of_networks = asked(trace, loop, NETWORKS)
+    """Rows of findings/network_line: lines that call networks themselves while the program learns
+    or acts, those of networks too that ask others; but for lines in a loop that trains."""
+    of_networks = asked(trace, loop, NETWORKS, acting=True)
     if not of_networks["operations"]:
         return []
     rows = rows_of_calls(trace, _ASKING, **of_networks, waits=False)

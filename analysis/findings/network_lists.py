@@ -1,4 +1,4 @@
-"""Learning asks small networks of a list one after the other, where one call could ask all."""
+"""A program asks small networks of a list one after the other, where one call could ask all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     time = learned_loops.time_of(trace, loop, rows, forwards).within(loop.loop_ns)
     networks = passes_of(source_of(trace, rows[0]["file"]), rows[0]["line"])
     yield Finding(
-        title="learning asks small networks one after the other, for "
+        title="the program asks small networks one after the other, for "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
         evidence="The loop around the line goes through networks, and no pass needs what an "
         "earlier one made. The time has their backward and their update.",

@@ -36,6 +36,11 @@ class _Said:
 
 _READING = _Said("text that does not change is read")
 _MAKING = _Said("an array that does not change is made")
+_CONVERTING = _Said(
+    "all of an array that does not change is converted, to take some rows of it,",
+    "Nothing in the file changes the array that {} is given.",
+    "Other results where another file changes the array.",
+)
 _SUMMING = _Said(
     "all of an array that does not change is summed up",
     "Nothing in the file changes the array that {} goes through.",
@@ -91,6 +96,8 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _said(constant: Constant) -> _Said:
     if constant.is_summary:
         return _SUMMING
+    if constant.is_converted:
+        return _CONVERTING
     return _READING if constant.name in READERS else _MAKING
 
 

@@ -282,3 +282,36 @@ def test_a_loop_over_steps_is_none_over_rows():
     (finding,) = found_by("weighted_draws", trace)
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.75 * 2 * SECOND)
+
+
+CONVERTED = """\
+class Data:
+    def __init__(self, found):
+        self.found, self.rows = found, []
+
+    def put(self, row):
+        self.rows.append(row)
+
+    def tensor(self, key):
+        return {made}
+
+def learn(data, rows):
+    return net({taken})
+"""
+WHOLE = "torch.as_tensor(self.found[key], dtype=torch.float32)"
+
+
+@pytest.mark.parametrize(
+    ("made", "taken", "is_converted"),
+    [
+        (WHOLE, "data.tensor('states')[rows]", True),
+        (f"{WHOLE}[key]", "data.tensor(rows)", True),
+        (WHOLE, "data.tensor(rows)", False),  # rows, to begin with
+        ("torch.as_tensor(self.rows)", "data.tensor(0)[rows]", False),
+        (f"wrap({WHOLE})", "data.tensor('states')[rows]", False),
+    ],
+)
+def test_all_of_an_array_is_converted_of_which_rows_are_taken(made, taken, is_converted):
+    source = Source(ast.parse(CONVERTED.format(made=made, taken=taken)))
+    expected = Constant("torch.as_tensor", is_all=False, is_converted=True)
+    assert constant_call(source, 9) == (expected if is_converted else None)

@@ -1,4 +1,4 @@
-"""Advice on small networks of a list that learning asks one after the other."""
+"""Advice on small networks of a list that a program asks one after the other."""
 
 from __future__ import annotations
 
@@ -152,3 +152,16 @@ def test_the_text_may_say_how_many_networks_there_are(
 )
 def test_other_loops_need_each_pass(text: str):
     assert not calls_each(Source(ast.parse(text)), 2)
+
+
+def test_networks_that_choose_actions_have_no_backward():
+    trace = loop_rows(
+        Time("inference", "framework", 4 * SECOND, 5, (MODULE,)),
+        Time("backprop", "framework", SECOND, 3, (BACKWARD,)),
+        text=TEXT,
+        native_call=[calls("inference", LINEAR, 1000, 1000 * 20_000)],
+        entries={"inference": 20},
+    )
+    (finding,) = found_by("network_lists", trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.65 * 4 * SECOND)
