@@ -56,10 +56,12 @@ def copy_sources(folder: Path, *, but: tuple[str, ...] = ()) -> None:
 
 
 def build_sdist(folder: Path) -> Path:
-    """The sdist of a clean copy of the sources."""
+    """The sdist of a clean copy of the sources, by this Python's setuptools: the wheel's build has
+    an environment of its own."""
     source = folder / "rlscope"
     copy_sources(source)
-    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, source)
+    building = ("--sdist", "--no-isolation", "--skip-dependency-check")
+    run(sys.executable, "-m", "build", *building, "--outdir", folder, source)
     return next(folder.glob("rlscope-*.tar.gz"))
 
 
