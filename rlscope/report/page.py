@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from string import Template
 from urllib.parse import quote
@@ -140,6 +141,11 @@ def resource(path: str) -> str:
 def _plotly(path: str) -> str:
     if path:
         return f'<script src="{escape(quote(path))}"></script>'
+    return _packed_plotly()
+
+
+@cache  # to compress it takes a twentieth of a second
+def _packed_plotly() -> str:
     bundle = resource(PLOTLY)
     notice, end, _ = bundle.partition("*/")
     return f"<script>{notice}{end}</script>\n{packed_element(bundle, 'plotly')}"
