@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.files.facts import assert_says
-from support.process.known_costs import KNOWN, OWN_MEASURE, own_measures, rlscope, script
+from support.process.known_costs import KNOWN, OWN_MEASURE, in_turns, own_measures, script
 from support.process.traced_python import TracedPython, untraced_environment
 
 # Keys that the facts of an operation lack.
@@ -48,7 +48,7 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        rlscope(verb, *arguments),
+        in_turns(verb, *arguments),
         capture_output=True,
         text=True,
         check=False,

@@ -111,6 +111,22 @@ def rlscope(verb: str, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "rlscope", verb, *arguments]
 
 
+_QUICK = """
+import sys
+from rlscope.calibration import runs_in_turns
+from rlscope.commands import main
+assert runs_in_turns._LOOK_SECONDS == 2.0
+runs_in_turns._LOOK_SECONDS = 0.25
+sys.exit(main())
+"""
+
+
+def in_turns(verb: str, *arguments: str) -> list[str]:
+    """The command of a verb whose programs record iterations in turns. It looks each quarter of a
+    second whether what a run says is precise enough: a user's run may go on for two."""
+    return [sys.executable, "-c", _QUICK, verb, *arguments]
+
+
 def script(folder: Path, text: str) -> str:
     """Path of a program with this text."""
     path = folder / "train.py"
