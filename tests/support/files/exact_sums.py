@@ -11,7 +11,7 @@ from typing import Any
 
 from rlscope import _trace
 from rlscope.relations.rows import blocked, idle, stacks
-from support.files.streamed_rows import read_rows
+from support.files.streamed_rows import total
 
 BUCKETS = 100
 _WAIT = _trace.LAYERS.index("wait")
@@ -43,7 +43,7 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     swept = trace.sweep(process["index"], buckets=BUCKETS)
     length_ns = process["end_ns"] - process["start_ns"]
     assert sum(swept["breakdown"]["duration_ns"].tolist()) == length_ns, f"{of}: breakdown"
-    in_iterations = sum(row[-1] for row in read_rows(swept["iteration_breakdown"]))
+    in_iterations = total(swept["iteration_breakdown"], "duration_ns")
     assert in_iterations == length_ns, f"{of}: iteration_breakdown"
     timeline = _sums(swept["timeline"], "level")
     assert set(timeline.values()) <= {length_ns}, f"{of}: timeline"

@@ -24,10 +24,20 @@ def known_operations(
 
 def read_rows(rows: _trace.RowStream) -> list[tuple[Any, ...]]:
     """All rows of a stream."""
+    return _asked("SELECT * FROM streamed", rows)
+
+
+def total(rows: _trace.RowStream, column: str) -> int:
+    """The exact sum of a column of a stream, whose rows are not held."""
+    ((found,),) = _asked(f"SELECT COALESCE(SUM({column}), 0) FROM streamed", rows)
+    return int(found)
+
+
+def _asked(statement: str, rows: _trace.RowStream) -> list[tuple[Any, ...]]:
     database = _database()
     database.register("streamed", rows)
     try:
-        found: list[tuple[Any, ...]] = database.execute("SELECT * FROM streamed").fetchall()
+        found: list[tuple[Any, ...]] = database.execute(statement).fetchall()
         return found
     finally:
         database.unregister("streamed")
