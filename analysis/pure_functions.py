@@ -20,12 +20,12 @@ _READS = frozenset(
         *"tobytes tolist transpose unsqueeze upper values var view".split(),
     )
 )
-# What fills a container that the function itself has made.
-_FILLS = frozenset(("add", "append", "extend", "insert", "update"))
+# What fills or empties a container that the function itself has made.
+_FILLS = frozenset("add append appendleft extend insert pop popleft remove update".split())
 _DISPLAYS = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Set, ast.SetComp)
 _MAKERS = frozenset(
-    "arange array concatenate copy dict empty empty_like full list ones ones_like set sorted stack"
-    " zeros zeros_like".split()
+    "arange array concatenate copy defaultdict deque dict empty empty_like full list ones ones_like"
+    " set sorted stack zeros zeros_like".split()
 )
 _LEAVES = (ast.Await, ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Delete, ast.Import)
 _DEEPEST = 3  # functions that call functions
@@ -76,7 +76,9 @@ def _is_pure_call(
     if only_reads(call):
         return name != "print" and not draws(call)
     if isinstance(call.func, ast.Name):
-        return name in functions and is_pure(functions[name], functions, deepest - 1)
+        if name in functions:
+            return is_pure(functions[name], functions, deepest - 1)
+        return name in _MAKERS
     if isinstance(call.func, ast.Attribute):
         return name in _READS or (name in _FILLS and _owner(call.func.value) in own)
     return False

@@ -1,0 +1,96 @@
+"""A function computes again what did not change since its last call, and what it could keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis import statement, verdicts
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.kept_results import (
+    Method,
+    callers,
+    may_change,
+    method_at,
+    unchanged_in_closure,
+)
+from rlscope.analysis.prices import exact
+from rlscope.analysis.source_code import Source, source_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+_LINES = "findings/line_operation"
+# Functions that call functions, of those that are looked at.
+_DEEPEST = 3
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    for file in statement.run(trace, "findings/own_file", pattern="")["file"]:
+        source = source_of(trace, file)
+        asked = {"process_id": loop.process_id, "file": file}
+        rows = statement.run(trace, _LINES, **asked).to_dicts()
+        totals: dict[int, float] = {}
+        for row in rows:
+            totals[row["line"]] = totals.get(row["line"], 0) + row["total_ns"]
+        for row in rows:
+            line, total_ns = row["line"], row["total_ns"]
+            if not verdicts.is_line_costly(total_ns, loop.loop_ns):
+                continue
+            said = _of_method(source, line, totals) or _of_closure(source, line)
+            if said is None:
+                continue
+            title, evidence = said
+            yield Finding(
+                title=f"{title} again and again, for {share(total_ns, loop.loop_ns)} of the loop",
+                evidence=evidence,
+                evidence_sql=statement.shown(_LINES, **asked),
+                fix="Compute it once, where what it is made of changes, and keep the result.",
+                no_effect="Other results where somebody else changes what it is made of.",
+                price=exact(total_ns).part(0.3, 0.85, 1.0),
+                operation=row["operation"],
+                file=file,
+                line=line,
+            )
+
+
+def _of_method(source: Source, line: int, totals: dict[int, float]) -> tuple[str, str] | None:
+    method = method_at(source, line)
+    if method is None or _is_changed(source, line, method, totals):
+        return None
+    title = f"{method.name}() computes what did not change"
+    reads = ", ".join(f"self.{each}" for each in sorted(method.reads))
+    return title, f"It computes with {reads} alone, which no function changes that led to the line."
+
+
+def _is_changed(source: Source, line: int, method: Method, totals: dict[int, float]) -> bool:
+    """Whether a function that led to a line may change what a method reads, or none did: the line
+    may be that of a constructor."""
+    functions, led = source.functions_by_name(), [source.function_node(line)]
+    for _ in range(_DEEPEST):
+        if any(each is None or may_change(each, method) for each in led):
+            return True
+        led = [
+            caller
+            for each in led
+            if each is not None
+            for caller in callers(functions, each.name)
+            if any(place in totals for place in range(caller.lineno, (caller.end_lineno or 0) + 1))
+        ]
+    return False
+
+
+def _of_closure(source: Source, line: int) -> tuple[str, str] | None:
+    name = unchanged_in_closure(source, line)
+    if name is None:
+        return None
+    return (
+        f"{name} is computed",
+        "The line reads variables of the function around its own alone: all calls compute the "
+        "same. If gradients of it are asked for more than once, give retain_graph=True.",
+    )
+
+
+RULE = Rule(_find, of_lines=True)

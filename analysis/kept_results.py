@@ -1,0 +1,113 @@
+"""Which calls of a program's text give what an earlier call gave, as nothing changed between them.
+
+def left(self, cell):
+    return self.distances()[cell]     # of self.walls, which only build() sets
+
+def product(v):
+    g = gradient(loss(policy, obs))   # of variables of the function around alone
+    return gradient(g @ v)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rlscope.analysis.pure_functions import is_pure
+from rlscope.analysis.random_draws import draws
+from rlscope.analysis.read_names import names_in, set_by
+from rlscope.analysis.repeated_calls import trains
+from rlscope.analysis.source_code import SCOPES, Function, Source, name_of
+
+_SELF = "self"
+# Methods that change what they are a method of.
+_CHANGES = frozenset(
+    "add append clear extend fill fill_ insert pop popleft remove reverse shuffle sort"
+    " update".split()
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method without arguments, which computes with what its object has."""
+
+    name: str
+    reads: frozenset[str]
+    """The attributes."""
+
+
+def method_at(source: Source, line: int) -> Method | None:
+    """The pure method of the same object that a line calls with nothing: self.distances()."""
+    functions = source.functions_by_name()
+    for node in source.around(line):
+        if isinstance(node, ast.Call) and not node.args and not node.keywords:
+            function = functions.get(name_of(node.func))
+            is_own = isinstance(node.func, ast.Attribute) and _is_self(node.func.value)
+            if is_own and function is not None and is_pure(function, functions):
+                reads = _attributes(function)
+                if reads:
+                    return Method(function.name, reads)
+    return None
+
+
+def may_change(function: Function | None, method: Method) -> bool:
+    """Whether a function may change what a method reads: it sets an attribute or an entry, tells it
+    to change, or names it otherwise."""
+    if function is None:
+        return False
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named = set_by(targets)
+            if isinstance(node.value, ast.Attribute):  # another name of it
+                named |= names_in([node.value])
+        elif isinstance(node, ast.Call) and name_of(node.func) in _CHANGES:
+            named = names_in([getattr(node.func, "value", node.func)])
+        else:
+            continue
+        if any(f"{_SELF}.{each}" in named for each in method.reads):
+            return True
+    return False
+
+
+def unchanged_in_closure(source: Source, line: int) -> str | None:
+    """What a function inside of another one computes at a line of variables of that one alone: it
+    is the same in each of its calls. None: nothing, or it draws, or trains."""
+    functions = [node for node in source.around(line) if isinstance(node, SCOPES)]
+    closure = functions[-1] if functions else None
+    if len(functions) < 2 or not isinstance(closure, ast.FunctionDef):
+        return None
+    own = {each.arg for each in ast.walk(closure.args) if isinstance(each, ast.arg)}
+    names = (each for each in ast.walk(closure) if isinstance(each, ast.Name))
+    own |= {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    for node in closure.body:
+        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or 0):
+            calls = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
+            is_own = {name.partition(".")[0] for name in names_in([node.value])} & own
+            if calls and not is_own and not trains(node.value) and not any(map(draws, calls)):
+                return ast.unparse(node.targets[0])
+    return None
+
+
+def callers(functions: Mapping[str, Function], name: str) -> list[Function]:
+    """The functions that call one of a name."""
+    return [
+        each
+        for each in functions.values()
+        if any(isinstance(node, ast.Call) and name_of(node.func) == name for node in ast.walk(each))
+    ]
+
+
+def _attributes(function: Function) -> frozenset[str]:
+    """Those of its object that a method reads, but for methods that it calls."""
+    called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return frozenset(
+        node.attr
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and _is_self(node.value) and id(node) not in called
+    )
+
+
+def _is_self(value: ast.AST) -> bool:
+    return isinstance(value, ast.Name) and value.id == _SELF

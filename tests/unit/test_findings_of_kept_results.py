@@ -1,0 +1,96 @@
+"""Advice on what a function computes again, though nothing changed since its last call."""
+
+from __future__ import annotations
+
+import pytest
+from support.files.loop_rows import FILE, Time, found_by, loop_rows
+from support.files.relation_rows import SECOND
+
+MAZE = """\
+class Maze:
+    def build(self):
+        self.free = grid()
+        self.table = self.distances()
+
+    def distances(self):
+        found, todo = {self.goal: 0}, deque([self.goal])
+        while todo:
+            place = todo.popleft()
+            for near in around(place):
+                if self.free[near] and near not in found:
+                    found[near] = found[place] + 1
+                    todo.append(near)
+        return found
+
+    def left(self):
+        return self.distances()[self.place]
+
+    def step(self, action):
+        before = self.left()
+        {moves}
+        return before - self.left()
+
+def around(place):
+    return [(place[0] + 1, place[1]), (place[0], place[1] + 1)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("moves", "speaks"),
+    [
+        ("self.place = action", True),
+        ("self.free[action] = False", False),
+        ("free = self.free; free[action] = False", False),
+        ("self.free.clear()", False),
+        ("self.goal = action", False),
+    ],
+)
+def test_a_method_of_what_no_step_changes(moves, speaks):
+    trace = loop_rows(
+        Time("simulation", "python", 3 * SECOND, 17),
+        Time("simulation", "python", SECOND, 21),
+        text=MAZE.replace("{moves}", moves),
+    )
+    found = found_by("kept_results", trace)
+    assert [(each.file, each.line) for each in found] == [(FILE, 17)] * speaks
+    for each in found:
+        assert each.price is not None
+        assert each.price.saving_ns == pytest.approx(0.85 * 3 * SECOND)
+
+
+def test_a_method_that_draws_gives_something_else_each_time():
+    text = MAZE.replace("{self.goal: 0}", "{random.choice(self.goals): 0}")
+    trace = loop_rows(Time("simulation", "python", 3 * SECOND, 17), text=text)
+    assert found_by("kept_results", trace) == []
+
+
+def test_what_only_the_constructor_computes_is_computed_once():
+    text = MAZE.replace("return self.distances()[self.place]", "return self.table[self.place]")
+    trace = loop_rows(Time("(none)", "python", 3 * SECOND, 4), text=text)
+    assert found_by("kept_results", trace) == []
+
+
+FISHER = """\
+def fisher(policy, obs):
+    params = list(policy.parameters())
+    def product(v):
+        {line}
+        return grad(g @ v, params)
+    return product
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "speaks"),
+    [
+        ("g = grad(divergence(policy, obs), params)", True),
+        ("g = grad(divergence(policy, v), params)", False),
+        ("g = grad(loss(policy, random.choice(obs)), params)", False),
+        ("g = params", False),
+    ],
+)
+def test_what_a_function_in_another_one_computes_of_its_variables_alone(line, speaks):
+    trace = loop_rows(
+        Time("backprop", "framework", 3 * SECOND, 4), text=FISHER.replace("{line}", line)
+    )
+    assert [each.line for each in found_by("kept_results", trace)] == [4] * speaks
