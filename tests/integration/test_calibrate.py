@@ -16,8 +16,8 @@ from support.process.known_costs import (
     KNOWN,
     check_counted,
     counted_loop,
+    in_turns,
     own_measures,
-    rlscope,
     script,
 )
 from support.process.traced_python import TracedPython, untraced_environment
@@ -46,7 +46,7 @@ def calibrate(
     traced: TracedPython, *arguments: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        rlscope("calibrate", *arguments),
+        in_turns("calibrate", *arguments),
         capture_output=True,
         text=True,
         check=False,
@@ -273,7 +273,7 @@ open("second", "x").close()
         + KNOWN,
     )
     with subprocess.Popen(
-        rlscope("calibrate", traced.python, program, "0.5", "400"),
+        in_turns("calibrate", traced.python, program, "0.5", "400"),
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,

@@ -16,7 +16,7 @@ from support.cuda.runs import losses
 from support.cuda.scripts import record_script
 from support.cuda.simcuda_runs import DECLARATIONS, Outcome, run_simulated
 from support.cuda.trace import GRAPH, KERNEL
-from support.process.known_costs import rlscope
+from support.process.known_costs import in_turns, rlscope
 from support.process.traced_python import TracedPython
 
 from rlscope.costs.calibrations import CudaRun, Store
@@ -208,7 +208,7 @@ def command(
     """A verb of rlscope with a program of LOOP, on the simulated CUDA."""
     file = folder / "train.py"
     file.write_text(text)
-    told = rlscope(verb, *arguments, "--within", within, sys.executable, str(file))
+    told = in_turns(verb, *arguments, "--within", within, sys.executable, str(file))
     return run_simulated(folder, told, truth=False, **COSTS)
 
 

@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,9 @@ from support.files.report_page import ReportPage
 from support.files.tiny_traces import write_trace
 from support.process.command_line import assert_states_failure, rlscope
 
-from rlscope.compare import baselines
+from rlscope.compare import baselines, measured
 from rlscope.errors import RlscopeError
+from rlscope.opening import Trace
 
 MOST_BYTES = 3 << 20
 
@@ -30,6 +33,24 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("base-1", "base-2", "new-1", "new-2"):
         example_run.write(folder / name)
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_run_is_read_once(runs: Path) -> Iterator[None]:
+    """What these runs hold is asked once: they stay as they are, in however many comparisons."""
+    read = measured.read
+    known: dict[Path, measured.Measured] = {}
+
+    def read_once(trace: Trace) -> measured.Measured:
+        if trace.path.parent != runs:
+            return read(trace)
+        if trace.path not in known:
+            known[trace.path] = read(trace)
+        return replace(known[trace.path])  # no run is another one
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "read", read_once)
+        yield
 
 
 @cache  # the runs stay as they are
