@@ -67,6 +67,8 @@ _MANY_NESTED_NS = 20_000
 # The same between operations, for each step of an environment, as for LOOPED_BETWEEN.
 _MANY_ELEMENTS_BETWEEN_NS = 8_000
 _SMALL_CALL_NS = 50_000
+# How many times as fast a run gets, of which next to nothing is left.
+_FASTEST = 50
 # Backwards of single steps, and how many of them an update has at least.
 _BRIEF_BACKWARD_NS = 1_000_000
 _MANY_BACKWARDS = 8
@@ -189,6 +191,11 @@ def is_caller_large(total_ns: float, whole_ns: float) -> bool:
 def are_readings_enough(readings: int) -> bool:
     """Whether so many readings of a stack show that something takes its time."""
     return readings >= _FEWEST_READINGS
+
+
+def is_rest_unknown(run_speedup: float) -> bool:
+    """Whether a price may be so much of the run that nobody can say how fast the rest is."""
+    return run_speedup >= _FASTEST
 
 
 def is_looped(row: Row, *, updates_parameters: bool) -> bool:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import groups, learning_verdicts, statement
+from rlscope.analysis import gradient_mode, groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.prices import exact
-from rlscope.analysis.source_code import GRADIENTS_OFF, name_of, source_of
 from rlscope.relations.groups import INFERENCE
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/needless_gradients"
-_LINES = "findings/line_around"
-_TURNS_OFF = "set_grad_enabled"
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -31,13 +27,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     for row in statement.run(trace, _STATEMENT, **asked).to_dicts()[:1]:
         if not learning_verdicts.are_gradients_needless(row):
             continue
-        around = statement.run(
-            trace, _LINES, process_id=loop.process_id, operation=row["operation"]
-        ).to_dicts()
-        texts = [(source_of(trace, each["file"]), each["line"]) for each in around]
-        if any(source.is_under(line, GRADIENTS_OFF) for source, line in texts):
-            continue
-        if _are_turned_off(trace):
+        around = gradient_mode.lines_around(trace, loop, row["operation"])
+        if gradient_mode.is_off(trace, around):
             continue
         # The outermost line that belongs to inference only: there autograd can be turned off.
         places = [each for each in around if not each["is_shared"]]
@@ -56,19 +47,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             file=places[0]["file"],
             line=places[0]["line"],
         )
-
-
-def _are_turned_off(trace: Trace) -> bool:
-    """Whether the program turns gradients off for all that follows: a call that is no block."""
-    files = statement.run(trace, "findings/own_file", pattern=_TURNS_OFF)["file"]
-    return any(
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and name_of(node.value.func) == _TURNS_OFF
-        and [ast.unparse(each) for each in node.value.args] == ["False"]
-        for file in files
-        for node in ast.walk(source_of(trace, file).tree or ast.Module([], []))
-    )
 
 
 def _experiment(row: Mapping[str, Any]) -> Experiment | None:

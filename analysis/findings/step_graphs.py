@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, share
-from rlscope.analysis import groups, learning_verdicts, statement
+from rlscope.analysis import gradient_mode, groups, learning_verdicts, statement
 from rlscope.analysis.critical_loop import Loop, states
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
@@ -31,6 +31,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     row = next(filter(learning_verdicts.are_graphs_of_steps, rows), None)
     found = of_functions(trace, loop, NETWORKS, acting)
     if row is None or found is None or of_functions(trace, loop, _RECURRENT, acting):
+        return
+    if gradient_mode.is_off(trace, gradient_mode.lines_around(trace, loop, row["operation"])):
         return
     times = states(trace, loop).to_dicts()
     acting_ns = sum(each["duration_ns"] for each in times if each["operation"] in acting)

@@ -1,5 +1,5 @@
-"""The thread of a program that computes with NumPy, or in Python, alone. It makes no record by itself,
-and stacks are read of threads that exist. What learns by trial draws at random."""
+"""The thread of a program that computes with NumPy, or with Python, alone. It makes no record by
+itself, and stacks are read of threads that exist. What learns by trial draws at random."""
 
 from typing import Any
 

@@ -224,6 +224,8 @@ def _seconds(row: Row) -> str:
 def _bound(row: Row) -> str:
     if row["run_speedup"] is None:
         return "It is paid once, however long the loop runs."
+    if finding_verdicts.is_rest_unknown(row["run_speedup"]):
+        return "Nearly all of the run may be won back."
     return f"The whole run gets at most {row['run_speedup']:.2f} times as fast."
 
 

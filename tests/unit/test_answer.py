@@ -42,7 +42,7 @@ def text_of(*lines: str) -> list[dict[str, object]]:
 def test_the_sentence_has_cause_line_and_price(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
     assert answer.read(trace()).sentence == (
-        "The step is slow (ppo.py:7). Mending it is worth 20.0 % of the loop (15.0 to 25.0 %)."
+        "The step is slow (ppo.py:7). Mending it is worth 21.3 % of the loop (15.0 to 34.4 %)."
     )
 
 
@@ -75,7 +75,7 @@ def test_without_a_first_finding_no_fix_leads(rules):
 
 def test_a_list_of_runs_has_the_first_finding(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
-    listed = "ppo.py:7 The step is slow: 20.0 % (15.0 to 25.0 %)"
+    listed = "ppo.py:7 The step is slow: 21.3 % (15.0 to 34.4 %)"
     assert answer.first_finding(trace()) == listed
 
 
@@ -83,7 +83,7 @@ def test_a_small_saving_does_not_lead(rules):
     rules(one=[finding(seconds(0.2, 0.15, 0.25))])
     assert answer.first_finding(trace(iterations=20)) == ""
     assert answer.read(trace(iterations=20)).sentence == (
-        "No large saving is sure: the best finding may win 2.0 % of the loop (1.5 to 2.5 %). The"
+        "No large saving is sure: the best finding may win 2.0 % of the loop (1.5 to 2.9 %). The"
         " loop spends 100.0 % in Python and NumPy in learning."
     )
 
@@ -226,7 +226,7 @@ def test_of_a_short_run_it_is_not_said_that_there_is_nothing(rules):
 def test_a_price_that_reaches_zero_is_worth_a_look(rules):
     rules(one=[finding(seconds(2, -1, 5))])
     (shown,) = answer.read(trace()).findings
-    assert (shown.rank, shown.price, shown.low) == ("", "a look, up to 50.0 % of the loop", 0)
+    assert (shown.rank, shown.price, shown.low) == ("", "a look, up to 67.7 % of the loop", 0)
 
 
 def test_the_code_around_the_line_is_shown_without_its_margin(rules):
@@ -413,7 +413,7 @@ def test_without_a_loop_prices_are_said_to_be_of_the_run(rules):
     assert json.loads(advice_renderers.as_json(run))["loop"]["is_whole"]  # type: ignore[arg-type]
     for form in (advice_renderers.text, advice_renderers.markdown):
         said = form(run).replace("\\", "")  # type: ignore[arg-type]
-        assert "Mending it is worth 20.0 % of the run (10.0 to 30.0 %)." in said
+        assert "Mending it is worth 21.3 % of the run (10.0 to 41.5 %)." in said
         assert "of the loop" not in said
 
 
@@ -424,5 +424,16 @@ def test_without_a_loop_the_process_is_named_if_there_are_others(rules):
         breakdown=[share(n, "(none)", "python", 10 * SECOND - n, stage="whole") for n in (0, 1)],
     )
     found = answer.read(run)  # type: ignore[arg-type]
-    assert found.sentence.startswith("In game, it is slow. Mending it is worth 20.0 % of the run")
+    assert found.sentence.startswith("In game, it is slow. Mending it is worth 21.3 % of the run")
     assert found.rest.endswith("1.0 % of the run of game. No rule looks at store.")
+
+
+@pytest.mark.parametrize(
+    ("most_s", "said"),
+    [(3, "The whole run gets at most 1."), (20, "Nearly all of the run may be won back.")],
+)
+def test_how_much_faster_the_whole_run_can_get(rules, most_s, said):
+    rules(one=[finding(seconds(2, 1, most_s))])
+    run = trace(run=[{"start_ns": 0, "end_ns": 10 * SECOND}])
+    shown = advice_renderers.text(run, width=100, unicode=True)  # type: ignore[arg-type]
+    assert said in " ".join(shown.split())

@@ -12,7 +12,12 @@ LINEAR = "torch._C._nn:linear"
 
 
 def acting(
-    backwards: int = 50, steps: int = 1000, forwards: int = 0, inside=(MODULE,), iterations: int = 0
+    backwards: int = 50,
+    steps: int = 1000,
+    forwards: int = 0,
+    inside=(MODULE,),
+    iterations: int = 0,
+    text: str = "",
 ):
     """4 s of inference, in three entries a step, and 3 s of learning."""
     iteration = {"process_id": 0, "duration_ns": SECOND // 50, "complete": True}
@@ -35,6 +40,7 @@ def acting(
             for place in range(iterations)
         ],
         entries={"inference": 3 * steps, "backprop": backwards, "simulation": steps},
+        text=text,
     )
 
 
@@ -63,6 +69,7 @@ def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matt
         {"backwards": 376},  # fewer than eight entries each
         {"backwards": 0},
         {"inside": (MODULE, LSTM)},  # each step needs the state of the one before
+        {"text": "with torch.no_grad():\n    action = policy(seen)\n"},
     ],
 )
 def test_other_updates_are_none(silent):
