@@ -23,6 +23,7 @@ READERS = frozenset("ast.literal_eval json.loads orjson.loads pickle.loads yaml.
 """Functions that make objects of a text."""
 
 
+_IDENTITIES = frozenset(("eye", "identity"))
 # What makes an array, or a tensor, of another one.
 _CONVERTS = frozenset("FloatTensor array as_tensor asarray tensor".split())
 
@@ -39,6 +40,8 @@ class Constant:
     """It is made of all of an array that does not change."""
     is_converted: bool = False
     """It is such an array as another library, or another type, has it, of which rows are taken."""
+    is_identity: bool = False
+    """It is a matrix of which a row is taken, and no other number than its size makes it."""
     part: float = 1.0
     """Of the line's time, as far as the text tells: that of one call, unless it is a large one."""
 
@@ -64,6 +67,9 @@ def constant_call(source: Source, line: int) -> Constant | None:
             if _only_names(node, value) and is_constant(tree, function, value):
                 made = Constant(ast.unparse(node.targets[0]), is_all=True)
                 return None if is_changed(function, value) else made
+    identity = next((each for each in at_line if _is_row_of_identity(each)), None)
+    if isinstance(identity, ast.Subscript):
+        return Constant(ast.unparse(identity.value), is_all=True, is_identity=True)
     converted = next((each for each in calls if _is_converted(source, function, each)), None)
     if converted is not None:
         return Constant(ast.unparse(converted.func), is_all=False, is_converted=True)
@@ -72,6 +78,13 @@ def constant_call(source: Source, line: int) -> Constant | None:
         return None
     is_all = any(isinstance(node, ast.Assign) and _is_of(node, summary) for node in at_line)
     return Constant(name_of(summary.func), is_all, is_summary=True)
+
+
+def _is_row_of_identity(node: ast.AST) -> bool:
+    """np.eye(n)[state], np.identity(n)[state : state + 1]"""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Call):
+        return False
+    return name_of(node.value.func) in _IDENTITIES
 
 
 def _is_converted(source: Source, function: ast.AST, call: ast.Call) -> bool:

@@ -41,6 +41,11 @@ _CONVERTING = _Said(
     "Nothing in the file changes the array that {} is given.",
     "Other results where another file changes the array.",
 )
+_TAKING = _Said(
+    "an identity matrix is made, to take a row of it,",
+    "The size of {} makes all of it, and one number of the row is not 0.",
+    "Little effect where the matrix is small.",
+)
 _SUMMING = _Said(
     "all of an array that does not change is summed up",
     "Nothing in the file changes the array that {} goes through.",
@@ -96,6 +101,8 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _said(constant: Constant) -> _Said:
     if constant.is_summary:
         return _SUMMING
+    if constant.is_identity:
+        return _TAKING
     if constant.is_converted:
         return _CONVERTING
     return _READING if constant.name in READERS else _MAKING

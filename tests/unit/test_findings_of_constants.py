@@ -315,3 +315,18 @@ def test_all_of_an_array_is_converted_of_which_rows_are_taken(made, taken, is_co
     source = Source(ast.parse(CONVERTED.format(made=made, taken=taken)))
     expected = Constant("torch.as_tensor", is_all=False, is_converted=True)
     assert constant_call(source, 9) == (expected if is_converted else None)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_identity"),
+    [
+        ("np.eye(size)[state]", True),
+        ("np.identity(size, np.float32)[state : state + 1]", True),
+        ("EYES[state]", False),
+        ("np.eye(size)", False),
+    ],
+)
+def test_an_identity_matrix_is_made_for_a_row(line, is_identity):
+    source = Source(ast.parse(f"def one_hot(state, size):\n    return {line}\n"))
+    found = constant_call(source, 2)
+    assert (found is not None and found.is_identity) == is_identity
