@@ -11,7 +11,11 @@ from rlscope.analysis import brief_calls, finding_verdicts, groups, statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
-from rlscope.analysis.independent_passes import chains_could_be_one_call, could_be_one_call
+from rlscope.analysis.independent_passes import (
+    chains_could_be_one_call,
+    could_be_one_call,
+    needs_earlier,
+)
 from rlscope.analysis.own_loops import callers, operations_in, own_loop
 from rlscope.analysis.prices import exact
 from rlscope.analysis.source_code import Source, looped_names, source_of
@@ -118,12 +122,23 @@ def _looping_line(trace: Trace, loop: Loop, found: FunctionTime) -> tuple[str, i
         place = row["file"], row["line"]
         source = source_of(trace, place[0])
         batches = chains_could_be_one_call(source, place[1])
-        if source.is_chain(place[1]) and not batches:
+        if (source.is_chain(place[1]) or _is_fed(source, place, rows)) and not batches:
             is_inside = True
         elif own_loop(trace, loop, file=place[0], line=place[1], operation=found.operation):
             is_one = batches or not is_inside or could_be_one_call(source, place[1])
             return place if is_one else None
     return None
+
+
+def _is_fed(source: Source, place: tuple[str, int], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the loop around a line gives a network what comes of its last pass, as a rollout of
+    an environment that nobody knows does."""
+    loop, (file, _) = source.innermost_loop(place[1]), place
+    return any(
+        needs_earlier(source, row["line"])
+        for row in rows
+        if row["file"] == file and source.innermost_loop(row["line"]) is loop
+    )
 
 
 def _asks_each(source: Source, line: int) -> bool:

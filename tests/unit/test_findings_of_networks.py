@@ -378,3 +378,23 @@ def test_it_is_not_where_most_of_choosing_is_something_else(beside_s, is_named):
 def test_a_planner_that_asks_for_each_candidate_is_none(forwards, is_planner):
     trace = stepping(2, "[256, 0]", forwards=forwards)
     assert (found(lone_environment.RULE, trace) == []) == is_planner
+
+
+ROLLOUT = """\
+with torch.no_grad():
+    for t in range(steps):
+        mean = policy(seen)
+        kept[t] = value(seen)
+        seen = torch.from_numpy(swarm.move({action}.numpy()))
+"""
+
+
+@pytest.mark.parametrize(("action", "lines"), [("mean", []), ("noise", [4])])
+def test_a_rollout_of_an_environment_that_nobody_knows_is_no_batch(action, lines):
+    trace = loop_rows(
+        *(Time("inference", "framework", 2 * SECOND, line, (MODULE,)) for line in (3, 4)),
+        entries={"inference": 100},
+        text=ROLLOUT.replace("{action}", action),
+        native_call=[calls("inference", "torch._C._nn:linear", 800, 3 * SECOND)],
+    )
+    assert [each.line for each in found(single_inference.RULE, trace)] == lines
