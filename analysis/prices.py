@@ -21,9 +21,9 @@ from rlscope import student
 
 # Iterations, or readings, of which a spread says something.
 _FEWEST = 3
-# The rest of a loop gets quicker by so much of the squared share of a price, and by that share to
-# the power of 1.5 at most.
-_OF_REST = 0.4
+# The rest of a loop gets quicker by so much of what a price has beyond this share, and by its share
+# to the power of 1.5 at most.
+_OF_REST, _LARGE = 0.6, 0.3
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Price:
     def with_rest(self, whole_ns: float) -> Price:
         """With what the rest of a loop gets quicker by once this is gone."""
         part, most = (max(each, 0) / whole_ns for each in (self.saving_ns, self.high_ns))
-        saving_ns = self.saving_ns + _OF_REST * part**2 * (whole_ns - self.saving_ns)
+        beyond = max(part - _LARGE, 0)
+        saving_ns = self.saving_ns + _OF_REST * beyond * (whole_ns - self.saving_ns)
         high_ns = self.high_ns + most**1.5 * (whole_ns - self.high_ns)
         return Price(saving_ns, self.low_ns, high_ns)
 
@@ -73,6 +74,11 @@ class Price:
     def within(self, most_ns: float) -> Price:
         """At most so much."""
         return Price(*(min(each, most_ns) for each in (self.saving_ns, self.low_ns, self.high_ns)))
+
+
+def is_with_rest(share: float) -> bool:
+    """Whether a price of such a share of the loop has some of what the rest gains."""
+    return share > _LARGE
 
 
 def _around(saving_ns: float, below_ns: float, above_ns: float) -> Price:

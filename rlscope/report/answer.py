@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, verdicts
+from rlscope.analysis import advice, critical_loop, finding_verdicts, lines, prices, verdicts
 from rlscope.analysis.advice import Advice, Failure
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Measured
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _COMPILED = " with its compilations"
+_REST = " Once so much is gone, the rest of it gets quicker, too: the price has some of that."
 
 
 @dataclass(frozen=True)
@@ -224,9 +225,10 @@ def _seconds(row: Row) -> str:
 def _bound(row: Row) -> str:
     if row["run_speedup"] is None:
         return "It is paid once, however long the loop runs."
+    rest = _REST if prices.is_with_rest(row["saving_share"]) else ""
     if finding_verdicts.is_rest_unknown(row["run_speedup"]):
-        return "Nearly all of the run may be won back."
-    return f"The whole run gets at most {row['run_speedup']:.2f} times as fast."
+        return f"Nearly all of the run may be won back.{rest}"
+    return f"The whole run gets at most {row['run_speedup']:.2f} times as fast.{rest}"
 
 
 def _code(trace: Trace, row: Row) -> list[CodeLine]:

@@ -42,7 +42,7 @@ def text_of(*lines: str) -> list[dict[str, object]]:
 def test_the_sentence_has_cause_line_and_price(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
     assert answer.read(trace()).sentence == (
-        "The step is slow (ppo.py:7). Mending it is worth 21.3 % of the loop (15.0 to 34.4 %)."
+        "The step is slow (ppo.py:7). Mending it is worth 20.0 % of the loop (15.0 to 34.4 %)."
     )
 
 
@@ -75,7 +75,7 @@ def test_without_a_first_finding_no_fix_leads(rules):
 
 def test_a_list_of_runs_has_the_first_finding(rules):
     rules(one=[finding(seconds(2, 1.5, 2.5), title="the step is slow", file=FILE, line=7)])
-    listed = "ppo.py:7 The step is slow: 21.3 % (15.0 to 34.4 %)"
+    listed = "ppo.py:7 The step is slow: 20.0 % (15.0 to 34.4 %)"
     assert answer.first_finding(trace()) == listed
 
 
@@ -413,7 +413,7 @@ def test_without_a_loop_prices_are_said_to_be_of_the_run(rules):
     assert json.loads(advice_renderers.as_json(run))["loop"]["is_whole"]  # type: ignore[arg-type]
     for form in (advice_renderers.text, advice_renderers.markdown):
         said = form(run).replace("\\", "")  # type: ignore[arg-type]
-        assert "Mending it is worth 21.3 % of the run (10.0 to 41.5 %)." in said
+        assert "Mending it is worth 20.0 % of the run (10.0 to 41.5 %)." in said
         assert "of the loop" not in said
 
 
@@ -424,7 +424,7 @@ def test_without_a_loop_the_process_is_named_if_there_are_others(rules):
         breakdown=[share(n, "(none)", "python", 10 * SECOND - n, stage="whole") for n in (0, 1)],
     )
     found = answer.read(run)  # type: ignore[arg-type]
-    assert found.sentence.startswith("In game, it is slow. Mending it is worth 21.3 % of the run")
+    assert found.sentence.startswith("In game, it is slow. Mending it is worth 20.0 % of the run")
     assert found.rest.endswith("1.0 % of the run of game. No rule looks at store.")
 
 
