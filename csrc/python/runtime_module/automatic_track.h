@@ -19,6 +19,7 @@
 //   J  compilation: tracing and compiling code
 //   H  change of a tensor in place
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
+//   R  no-grad block, or F without gradients, in a function that computes a reward by its name
 //   I  outermost execution of a module that is imported
 //
 // A function that torch.compile() made is a block too: with an F if its code has one.
@@ -132,6 +133,9 @@
 //
 // V is like the C before the first S, with the name of its kind.
 //
+// R is a V, `reward`, once the thread had an S, and so is a K, L or W before it. An S ends it: a
+// function that steps an environment is no such one (reward_functions.h), from then on.
+//
 // J is `compilation`. It is like V, but interrupts everything except a V, even an S, F, B, O, C or
 // U around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
@@ -233,6 +237,7 @@ class Track {
   // `result` of the call, null if it raised or is not known.
   void LeaveForward(PyObject* result) {
     if (--forward_ > forward_base_) return;
+    if (__builtin_expect(reward_is_ == Reward::kForward, 0)) EndReward();
     run_.NoteResult(result);
     if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
     if (__builtin_expect(acting_.is_first(), 0)) {
@@ -438,6 +443,10 @@ class Track {
   void BeginForward(const Arguments& call, Gradients gradients);
   void EndForward();
   bool BeginPrediction();
+  enum class Reward : uint8_t { kNone, kForward, kBlock };
+  bool BeginReward(Reward kind);
+  void EndReward();
+  void EndRewardByStep();
   void BeginBackward(PyObject* outputs);
   void NameChosen();
   // Whether F without gradients wait for their name, which a D may give: the first since the S.
@@ -561,6 +570,10 @@ class Track {
   bool block_has_forward_ = false;
   bool block_has_change_ = false;
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
+  // The function of the last R since the last S, and which kind of R is open; its block.
+  NamedFunction* rewards_ = nullptr;
+  Reward reward_is_ = Reward::kNone;
+  const void* reward_block_ = nullptr;
 
   uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say; kAutoNamed: C, V, J
   uint8_t before_named_ = trace::kAutoNothing;  // what the C or V that runs interrupts
@@ -589,7 +602,7 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
-  EvaluatingFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
+  NamedFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
   // In a thread that steps no environment. A function of that name may also ask a network, once for
   // a position of a game.
   static constexpr int kEvaluates = 8;

@@ -7,24 +7,12 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "python/runtime_module/named_functions.h"
+
 namespace rlscope::python {
 
-class EvaluatingFunction {
- public:
-  // Whether the thread is in a call of it.
-  bool IsRunning() const;
-  // It learns.
-  void Reject() { is_rejected_ = true; }
-
- private:
-  friend EvaluatingFunction* FindEvaluatingFunction();
-
-  PyObject* code_ = nullptr;  // a strong reference for ever
-  bool is_rejected_ = false;
-};
-
 // That of the outermost call that the thread is in. Null: it is in none, or there are too many.
-EvaluatingFunction* FindEvaluatingFunction();
+NamedFunction* FindEvaluatingFunction();
 
 // Whether a thread acts, or writes texts, in no such call.
 class ActsElsewhere {

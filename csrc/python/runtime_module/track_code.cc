@@ -2,6 +2,7 @@
 // evaluations and the like, compilations and imports.
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/results.h"
+#include "python/runtime_module/reward_functions.h"
 #include "python/runtime_module/track_steps.h"
 
 namespace rlscope::python {
@@ -128,6 +129,34 @@ void Track::BeginApart(const char* name) {
   if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
   if (!has_environment) NoteAlone(/*forwards=*/0);
   BeginNamed(NameOfOperation(name));
+}
+
+// Whether the block or forward that begins is an R.
+bool Track::BeginReward(Reward kind) {
+  NamedFunction* const function = simulates_ ? FindRewardFunction() : nullptr;
+  if (function == nullptr) return false;
+  rewards_ = function;
+  reward_is_ = kind;
+  if (expects_ == Expects::kForward && Follows() && expects_ == Expects::kForward) {
+    Resolve(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoReward));  // what it is given
+    expects_ = Expects::kNothing;
+    converts_ = has_key_ = is_unproven_ = false;
+  }
+  EnterApart("reward");
+  return true;
+}
+
+void Track::EndReward() {
+  reward_is_ = Reward::kNone;
+  reward_block_ = nullptr;
+  LeaveApart();
+}
+
+// An S begins, the first one after an R.
+__attribute__((noinline)) void Track::EndRewardByStep() {
+  if (rewards_->IsRunning()) rewards_->Reject();
+  rewards_ = nullptr;
+  if (reward_is_ != Reward::kNone) EndReward();
 }
 
 void Track::BeginGeneration() {

@@ -121,6 +121,7 @@ inline void Track::NoteOrder(bool given) {
 }
 
 bool Track::BeginSimulation(const PyObject* environment, bool given) {
+  if (__builtin_expect(rewards_ != nullptr, 0)) EndRewardByStep();
   if (backward_ != 0 || IsInsideCode()) return false;
   if (fed_) NoteOrder(given);
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
@@ -194,6 +195,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
   if (__builtin_expect(!has_environment, 0) && step_ == 0) NoteAlone(/*forwards=*/1);
+  if (!on && step_ == 0 && __builtin_expect(BeginReward(Reward::kForward), 0)) return;
   if (step_ != 0) {
     run_.End();
   } else if (__builtin_expect(run_.GoesOn(call, on), 0)) {
@@ -313,6 +315,10 @@ void Track::EnterBlock(const void* block) {
     return;
   }
   if (block == nullptr || step_ != 0 || IsInsideForward() || IsInsideOther() || !Follows()) return;
+  if (__builtin_expect(BeginReward(Reward::kBlock), 0)) {
+    reward_block_ = block;
+    return;
+  }
   before_block_ = state_;
   block_ = block;
   block_entries_ = 1;
@@ -322,6 +328,7 @@ void Track::EnterBlock(const void* block) {
 }
 
 void Track::LeaveBlock(const void* block) {
+  if (__builtin_expect(block == reward_block_ && block != nullptr, 0)) return EndReward();
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
   run_.EndBlock(/*writes=*/state_ == kAutoGeneration);
