@@ -98,6 +98,25 @@ train(env, updates=1)
     assert found(directory, script) == [*_EVALUATED, *others * 2, *TRAINED, *others]
 
 
+@pytest.mark.parametrize(("begin", "evaluates"), [("env.reset()", True), ("env.step(0)", False)])
+def test_one_that_begins_with_a_reset_may_follow_other_steps(
+    directory: str, begin: str, evaluates: bool
+) -> None:
+    script = f"""
+def evaluate():
+    {begin}
+    for _ in range(3):
+        forward()
+        env.step(0)
+for _ in range(3):
+    play(env)
+    evaluate()
+    learn()
+"""
+    cycle = ["simulation", "inference", *["evaluation"] * evaluates, "backprop"]
+    assert found(directory, script) == cycle * 3
+
+
 def test_a_program_may_begin_with_one(directory: str) -> None:
     script = "def evaluate(): play(env)\nevaluate(); learn(); learn(); evaluate(); learn()"
     assert found(directory, script) == ["evaluation", "backprop"] * 2

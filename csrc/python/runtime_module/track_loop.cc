@@ -56,7 +56,7 @@ inline bool Track::IsNewIteration() {
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
 // A step that may begin or end a call of a function that evaluates: the thread's first one, one
-// after an update, or in such a call. Gives what a resolve has to say of the stretch. If no update
+// after an update, a reset, or one in such a call. Gives what a resolve has to say of the stretch. If no update
 // came before the call, one has to come next.
 trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   if (evaluates_ != nullptr) {
@@ -132,7 +132,8 @@ bool Track::BeginSimulation(const PyObject* environment, bool given) {
   uint32_t stretch = kAutoStretchKeeps;
   // What acts before it learns has an S more between its update and an evaluation.
   const bool is_fed = fed_ || (acts_first_ && was_fed_);
-  if (is_fed || evaluates_ != nullptr || !simulates_) stretch = NoteCall(environment, is_fed);
+  const bool may_begin = is_fed || !given || !simulates_;  // a call
+  if (may_begin || evaluates_ != nullptr) stretch = NoteCall(environment, is_fed);
   was_fed_ = fed_;
   generated_ = updated_ = fed_ = acted_ = false;
   has_acted_ = simulates_;
