@@ -178,7 +178,7 @@ GENERAL_ROWS = {
 }
 """The same, of libraries that programs without any learning use, too: no import counts for them."""
 
-BUFFER_WORDS = ("replay", "buffer", "memory", "sumtree")
+BUFFER_WORDS = ("replay", "buffer", "memory", "storage", "sumtree")
 """Words in the names of classes that may be replay buffers (replay.py)."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}

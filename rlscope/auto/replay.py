@@ -19,6 +19,8 @@ _SAMPLES = {
     *("get_batch", "get_minibatch", "get_random_experience", "sample", "sample_all"),
     *("sample_batch", "sample_buffer", "sample_memory", "sample_transitions"),
     "_get_samples",  # Stable-Baselines3's generator of batches calls it
+    # Generators of storages of rollouts, which show what these are.
+    *("feed_forward_generator", "mini_batch_generator", "recurrent_generator"),
 }
 _CHECKS = {"hasnull"}
 """Tianshou looks for NaN in the whole buffer after each collection."""

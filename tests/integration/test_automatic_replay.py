@@ -222,10 +222,11 @@ runtime.watch("forward", lambda: memory.sample(1))()
         ("", "", 2),
         ("ReplayMemory", "Buffer", 2),
         ("ReplayMemory", "MEMORYBANK", 2),
+        ("ReplayMemory", "RolloutStorage", 2),
         ("push", "store_transition", 2),
         ("push", "collect", 0),  # nothing stores
         ("sample", "draw", 0),  # or nothing samples
-        ("ReplayMemory", "Storage", 0),
+        ("ReplayMemory", "Shelf", 0),
     ],
 )
 def test_a_class_counts_by_its_name_and_methods(
