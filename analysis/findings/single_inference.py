@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _CALLING = "findings/calling_line"
+_WITH_REST = 2.5
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -42,6 +43,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if not finding_verdicts.is_called_in_a_row(calls):
         return
     rest = 1 - 1 / calls
+    # What prepares inputs, and takes results apart, is as long as the network in small programs.
+    together_ns = min(rows[0]["operation_ns"], _WITH_REST * found.time.saving_ns)
     yield Finding(
         title=f"inference calls the network {calls:.0f} times in a row",
         evidence=f"{count(rows[0]['calls'])} calls of {rows[0]['function']} in "
@@ -51,7 +54,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         "result before, as in a tree search, batch the inputs of several searches.",
         no_effect="Little effect where the network is so large that its arithmetic takes the time.",
         experiment=_experiment(rows, calls),
-        price=exact(rows[0]["operation_ns"]).part(0.75 * rest, 0.9 * rest, rest),
+        price=exact(together_ns).part(0.75 * rest, 0.9 * rest, rest),
         operation=found.operation,
         file=place[0],
         line=place[1],

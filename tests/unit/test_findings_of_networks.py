@@ -398,3 +398,16 @@ def test_a_rollout_of_an_environment_that_nobody_knows_is_no_batch(action, lines
         native_call=[calls("inference", "torch._C._nn:linear", 800, 3 * SECOND)],
     )
     assert [each.line for each in found(single_inference.RULE, trace)] == lines
+
+
+def test_inference_that_does_more_than_ask_the_network_keeps_that():
+    trace = loop_rows(
+        Time("inference", "framework", SECOND, 2, (MODULE,)),
+        Time("inference", "python", 4 * SECOND, 5),
+        entries={"inference": 1000},
+        text=ACTING,
+        native_call=[calls("inference", "torch._C._nn:linear", 8000, SECOND)],
+    )
+    (finding,) = found(single_inference.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(2.5 * 0.9 * 7 / 8 * SECOND)
