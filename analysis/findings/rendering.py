@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlscope.amounts import share
+from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_rule import of_calls
 from rlscope.analysis.function_time import of_functions
-from rlscope.analysis.source_code import Source
+from rlscope.analysis.source_code import Source, name_of, source_of
 from rlscope.relations.groups import RENDERING, SIMULATION
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ def _is_unseen(source: Source, line: int) -> bool:
     if function is None or re.fullmatch(_DRAWS, function.name):
         return True
     if isinstance(statements[-1], ast.Return):
-        return False
+        # Information beside the observation has names: {"thumbnail": self.paint()}.
+        return isinstance(statements[-1].value, ast.Dict) and not _GIVES.fullmatch(function.name)
     if not isinstance(statements[-1], ast.Assign):
         return True
     kept = {ast.unparse(target) for target in statements[-1].targets}
@@ -64,8 +68,36 @@ _CALLS = of_calls(
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    if of_functions(trace, loop, _OBSERVING) is None:
-        yield from _CALLS.find(trace, loop)
+    if of_functions(trace, loop, _OBSERVING) is not None:
+        return
+    for found in _CALLS.find(trace, loop):
+        yield _with_what_takes_it(trace, loop, found)
+
+
+def _with_what_takes_it(trace: Trace, loop: Loop, found: Finding) -> Finding:
+    """With what the line does with the picture, if it gives that to another function:
+    shrink(self.paint())."""
+    source, line = source_of(trace, str(found.file)), found.line or 0
+    calls = [node for node in source.around(line) if isinstance(node, ast.Call)]
+    is_given = any(
+        isinstance(part, ast.Call) and re.fullmatch(_DRAWS, name_of(part.func))
+        for call in calls
+        for given in call.args
+        for part in ast.walk(given)
+    )
+    if not is_given or found.price is None:
+        return found
+    asked = {"process_id": loop.process_id, "file": found.file}
+    rows = statement.run(trace, "findings/line_operation", **asked).to_dicts()
+    line_ns = sum(row["total_ns"] for row in rows if row["line"] == line)
+    if line_ns <= found.price.saving_ns:
+        return found
+    return replace(
+        found,
+        title="the environment draws, and changes the picture, for "
+        f"{share(line_ns, loop.loop_ns)} of the loop",
+        price=found.price.times(line_ns / found.price.saving_ns),
+    )
 
 
 RULE = Rule(_find, of_lines=True)

@@ -38,12 +38,26 @@ def test_other_work_on_arrays_is_none_on_pictures():
         ("def step(self):\n    self.frame = self.draw()\n    return self.at\n", True),
         ("def step(self):\n    self.draw()\n    return self.at\n", True),
         ("def render(self):\n    return self.draw()\n", True),
+        ("def describe(self):\n    return {'small': self.draw()}\n", True),
+        ("def _get_obs(self):\n    return {'small': self.draw()}\n", False),
     ],
 )  # fmt: skip
 def test_what_the_policy_observes_is_drawn_for_it(text, is_named):
     line = 1 + next(n for n, each in enumerate(text.splitlines()) if "draw" in each)
     time = Time("simulation", "python", 2 * SECOND, line, ((FILE, "World.draw"),))
     assert bool(found_by("rendering", loop_rows(time, text=text))) == is_named
+
+
+def test_what_takes_the_picture_in_the_same_line_goes_with_it():
+    text = "def describe(self):\n    return {'small': shrink(self.draw())}\n"
+    trace = loop_rows(
+        Time("simulation", "python", SECOND, 2, ((FILE, "World.draw"),)),
+        Time("simulation", "python", 3 * SECOND, 2, ((FILE, "shrink"),)),
+        text=text,
+    )
+    (finding,) = found_by("rendering", trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(4 * SECOND)
 
 
 def test_pictures_that_a_wrapper_gives_the_policy_are_observed():
