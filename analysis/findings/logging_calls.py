@@ -46,6 +46,7 @@ _CLASSES = "Logger SummaryWriter MetricsWriter Telemetry"
 _FUNCTION = re.compile(
     rf"add_({_SHOWN})s?|_?log(_?({_LOGGED})\w*)?|write_?({_WRITTEN})\w*".replace(" ", "|")
 )
+_BATCHES = re.compile(r"batch|draw|sample")
 _METHOD = re.compile(rf"\w*({_CLASSES})\.(?!__init__)\w+".replace(" ", "|"))
 
 
@@ -106,7 +107,19 @@ def _own(trace: Trace, loop: Loop) -> Iterator[str]:
     for row in statement.run(trace, "findings/own_function", **asked).to_dicts():
         name = row["function"]
         if _METHOD.fullmatch(name) or _FUNCTION.fullmatch(name.rpartition(".")[2]):
-            yield re.escape(f"{row['file']}:{name}")
+            if not _gives_batches(source_of(trace, row["file"]), name):
+                yield re.escape(f"{row['file']}:{name}")
+
+
+def _gives_batches(source: Source, name: str) -> bool:
+    """Whether a method is of a class from which learning takes what was logged."""
+    owner = name.rpartition(".")[0].rpartition(".")[2]
+    return any(
+        isinstance(each, ast.FunctionDef) and _BATCHES.search(each.name)
+        for node in ast.walk(source.tree or ast.Module([], []))
+        if isinstance(node, ast.ClassDef) and node.name == owner
+        for each in node.body
+    )
 
 
 def _lines(trace: Trace, asked: dict[str, object]) -> set[tuple[str, int]]:

@@ -116,7 +116,8 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[tuple[OwnL
         if not finding_verdicts.is_line_noticed(row["own_ns"], loop.loop_ns):
             continue  # the question who calls it takes some 10 ms
         # A comprehension is mostly over a few things, such as the heads of a network.
-        if source_of(trace, row["file"]).is_in_comprehension(row["line"]):
+        source = source_of(trace, row["file"])
+        if source.is_in_comprehension(row["line"]) or _is_together(source, row["line"]):
             continue
         asked = {key: row[key] for key in ("file", "line", "operation")}
         around = loop_around(trace, loop, **asked)
@@ -127,6 +128,14 @@ def _loops(trace: Trace, loop: Loop, rows: Sequence[Row]) -> Iterator[tuple[OwnL
         calls_itself = any(row["framework_ns"] > 0 for row in lines)
         if calls_itself and finding_verdicts.is_loop_of_operators(own_ns, place.total_ns):
             yield place, lines
+
+
+def _is_together(source: Source, line: int) -> bool:
+    """Whether a line stands beside operators on lists of tensors, as is advised: the function
+    around it has some, and no loop of its own around the line."""
+    function = source.function_node(line) if source.loop_at(line) is None else None
+    calls = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.Call))
+    return any(name_of(call.func).startswith("_foreach_") for call in calls)
 
 
 def _is_of_network(trace: Trace, row: Row, around: tuple[str, OwnLoop]) -> bool:

@@ -193,3 +193,33 @@ def test_other_lines_in_python_are_not(silent):
 def test_singular_values_and_eigenvalues(line, speaks):
     trace = loop_rows(Time("backprop", "framework", 3 * SECOND, 1), text=line)
     assert [each.line for each in found_by("eigenvalues", trace)] == [1] * speaks
+
+
+TOGETHER = """\
+def step(groups):
+    for group in groups:
+        move(group)
+
+def move(group):
+    means = group["means"]
+    torch._foreach_mul_(means, 0.99)
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("root = torch._foreach_add(means, 1e-5)", []),
+        ("for mean in means: mean.add_(1e-5)", [8]),
+    ],
+)
+def test_operators_on_lists_of_tensors_are_no_loop(line, lines):
+    trace = loop_rows(
+        Time("backprop", "framework", 3 * SECOND, 8),
+        Time("backprop", "python", SECOND, 3),
+        text=TOGETHER.format(line=line),
+        native_call=[calls("backprop", "torch._C:TensorBase.add_", 20_000, SECOND)],
+        entries={"backprop": 100},
+    )
+    assert [each.line for each in found(tensor_loop.RULE, trace)] == lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, Time, found, loop_rows
+from support.files.loop_rows import FILE, Time, found, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
 from rlscope.analysis.findings import python_replay
@@ -195,3 +195,22 @@ def test_a_deque_that_is_looked_through_is_told(made, draws, is_deque):
     )
     (finding,) = found(python_replay.RULE, trace)
     assert ("deque" in finding.evidence, "list" in finding.fix) == (is_deque, is_deque)
+
+
+KEPT = """\
+class Archive:
+    def log(self, row):
+        self.rows.append(row)
+
+    def {method}(self, size):
+        return self.rows[:size]
+"""
+
+
+@pytest.mark.parametrize(("method", "logs"), [("batch", False), ("show", True)])
+def test_what_learning_takes_again_was_not_logged(method, logs):
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 9, ((FILE, "Archive.log"),)),
+        text=KEPT.format(method=method),
+    )
+    assert bool(found_by("logging_calls", trace)) == logs
