@@ -101,10 +101,10 @@ def _read_with(source: Source, line: int) -> set[int]:
 
 def _without_others(trace: Trace, loop: Loop, line: Price, function: str, operation: str) -> Price:
     """A line may do more than its copy: no more than all calls of the function take, if it is one
-    of a framework."""
+    of a framework. If these are most of the line, the rest frees the former buffer."""
     asked = {"process_id": loop.process_id, "called": function, "operation": operation}
     (row,) = statement.run(trace, "findings/native_time", **asked).to_dicts()
-    if row["self_ns"] is None or row["self_ns"] >= line.saving_ns:
+    if row["self_ns"] is None or verdicts.is_most(row["self_ns"], line.saving_ns):
         return line
     return line.times(row["self_ns"] / line.saving_ns)
 
