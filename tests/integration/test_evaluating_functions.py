@@ -117,6 +117,18 @@ for _ in range(3):
     assert found(directory, script) == cycle * 3
 
 
+def test_one_in_another_environment_needs_no_update(directory: str) -> None:
+    script = """
+def evaluate(): play(other)
+for _ in range(2):
+    play(env)
+    evaluate()
+play(env)
+learn()
+"""
+    assert found(directory, script) == ["simulation", "inference", "evaluation", "backprop"]
+
+
 def test_a_program_may_begin_with_one(directory: str) -> None:
     script = "def evaluate(): play(env)\nevaluate(); learn(); learn(); evaluate(); learn()"
     assert found(directory, script) == ["evaluation", "backprop"] * 2

@@ -24,6 +24,8 @@ class Evaluations {
  public:
   // Whether a step of this environment says nothing: it follows one of the same.
   bool IsUsual(const void* environment) const { return environment == usual_; }
+  // Whether the thread stepped another one last.
+  bool IsOther(const void* environment) const { return last_ != nullptr && last_ != environment; }
   // A step that may say something. `forwards`: how many the thread has called so far.
   trace::AutoStretch Step(const void* environment, uint64_t forwards);
   // An update: the first part of one since the last step.

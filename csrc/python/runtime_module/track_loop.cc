@@ -65,7 +65,10 @@ trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   const uint64_t place = PlaceOfThread();
   if (place == trains_at_) return kAutoStretchKeeps;
   evaluates_ = FindEvaluatingFunction();
-  if (evaluates_ != nullptr) return evaluations_.BeginCall(environment, /*is_sure=*/is_fed);
+  if (evaluates_ != nullptr) {
+    const bool is_sure = is_fed || evaluations_.IsOther(environment);
+    return evaluations_.BeginCall(environment, is_sure);
+  }
   trains_at_ = place;
   return kAutoStretchKeeps;
 }
