@@ -126,13 +126,13 @@ def _price(row: Mapping[str, Any]) -> Price:
 
 def _place(trace: Trace, loop: Loop) -> tuple[str | None, int | None]:
     """Where the program says how many threads; else its line with most time."""
-    rows = statement.run(
-        trace, "findings/own_line", process_id=loop.process_id, operations=[]
-    ).to_dicts()
-    for file in dict.fromkeys(row["file"] for row in rows):
+    for file in statement.run(trace, "findings/own_file", pattern=_SETS)["file"]:
         line = source_of(trace, file).call_of(_SETS)
         if line is not None:
             return file, line
+    rows = statement.run(
+        trace, "findings/own_line", process_id=loop.process_id, operations=[]
+    ).to_dicts()
     return (rows[0]["file"], rows[0]["line"]) if rows else (None, None)
 
 

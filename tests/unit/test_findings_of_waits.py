@@ -106,13 +106,14 @@ def threads(
     blocked_ns: int | None,
     text: str = "torch.set_num_threads(16)\n",
     library: str = "torch._C",
+    file: str = FILE,
 ):
     cpu_ns = None if others_ns is None else 8 * SECOND + others_ns
     state = {"process_id": 0, "stage": "loop", "operation": "update", "layer": "framework"}
     blocked = {"readings": 400, "blocked_low_ns": 0, "blocked_high_ns": LOOP_NS // 2}
     return loop_rows(
         Time("update", "framework", 8 * SECOND, 3),
-        text=text,
+        source_text=[{"file": file, "line": 1, "text": text}],
         process=[process(0, 0, LOOP_NS, host_id=0, cpu_ns=cpu_ns)],
         thread=[{"process_id": 0, "thread_id": 0, "running_ns": 8 * SECOND}],
         blocked=[{**state, **blocked, "duration_ns": 8 * SECOND, "blocked_ns": blocked_ns}],
@@ -130,6 +131,12 @@ def test_operators_that_wait_for_their_threads_are_named():
     assert price is not None
     # One thread does the work of all: half of the waits, and at most all that the others take.
     assert (price.saving_ns, price.high_ns) == (SECOND, 5 * SECOND)
+
+
+def test_a_file_that_only_sets_up_says_how_many_threads_there_are():
+    trace = threads(others_ns=5 * SECOND, blocked_ns=2 * SECOND, file="/me/set_up.py")
+    (finding,) = found(many_threads.RULE, trace)
+    assert (finding.file, finding.line) == ("/me/set_up.py", 1)
 
 
 def test_without_a_line_that_sets_threads_the_longest_line_is_named():
