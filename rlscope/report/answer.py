@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _COMPILED = " with its compilations"
-_REST = " Once so much is gone, the rest of it gets quicker, too: the price has some of that."
+_REST = " Once so much is gone, the rest gets quicker, too: the price has some of that."
 
 
 @dataclass(frozen=True)
