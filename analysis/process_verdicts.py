@@ -14,6 +14,8 @@ _LISTED_WAIT = 0.01
 # Share of the steps' time that the slowest worker costs, and by how much it is slower than others.
 _NOTABLE_LATE = 0.05
 _SLOWER = 0.25
+# How much longer a worker of a pool works than all do in the mean, if tasks are given in advance.
+_UNEVEN = 1.25
 # Share of iterations in which a process waits for others.
 _NOTABLE_WAITED = 0.1
 # Share of a training loop that a process waits in collectives.
@@ -72,6 +74,12 @@ def are_cores_crowded(worker: Row) -> bool:
 def is_vector_slower(worker: Row) -> bool:
     """Whether the workers of an operation step for less time, added up, than it takes."""
     return bool(worker["all_stepped_ns"] < worker["operation_ns"])
+
+
+def are_tasks_uneven(longest_ns: float, mean_ns: float) -> bool:
+    """Whether a worker of a pool works so much longer than all do in the mean that tasks are not
+    given to whoever is free."""
+    return longest_ns >= _UNEVEN * mean_ns
 
 
 def are_threads_slower(row: Row) -> bool:

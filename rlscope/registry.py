@@ -150,6 +150,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "thread_wait": "rlscope.analysis.findings.thread_wait:RULE",
         "uncached_generation": "rlscope.analysis.findings.uncached_generation:RULE",
         "unchanged_calls": "rlscope.analysis.findings.unchanged_calls:RULE",
+        "uneven_pool": "rlscope.analysis.findings.uneven_pool:RULE",
         "unfrozen_networks": "rlscope.analysis.findings.unfrozen_networks:RULE",
         "variable_loop": "rlscope.analysis.findings.variable_loop:RULE",
         "weight_arrays": "rlscope.analysis.findings.weight_arrays:RULE",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.loop_rows import FILE, LOOP_NS, Time, found, loop_rows
+from support.files.loop_rows import FILE, LOOP_NS, Time, found, found_by, loop_rows
 from support.files.relation_rows import SECOND, process, share
 
 from rlscope.analysis.findings import serialization
@@ -174,3 +174,31 @@ def test_the_pickling_of_a_loader_is_none_of_its_work():
     (finding,) = found(serialization.RULE, messages(work_ns=2 * SECOND, work="(none)"))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
+
+
+def pooled(*worked_s: float):
+    """6 s in which the loop waits for a pool, whose workers work for so long."""
+    workers = [
+        process(number, 0, LOOP_NS, parent_process_id=0, name=f"pool worker {number}")
+        for number, _ in enumerate(worked_s, 1)
+    ]
+    return loop_rows(
+        Time("simulation", "wait", 6 * SECOND, 5),
+        process=[process(0, 0, LOOP_NS, host_id=0), *workers],
+        more_breakdown=[
+            share(number, "simulation", "wait", round(each * SECOND), source="automatic")
+            for number, each in enumerate(worked_s, 1)
+        ],
+    )
+
+
+def test_a_pool_that_gives_one_worker_most_of_the_work():
+    (finding,) = found_by("uneven_pool", pooled(6, 3, 3))
+    assert (finding.file, finding.line, finding.operation) == (FILE, 5, "simulation")
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * 6 * (1 - 4 / 6) * SECOND)
+
+
+@pytest.mark.parametrize("worked_s", [(5, 4, 4, 4), (6,), ()])
+def test_pools_whose_workers_work_alike(worked_s):
+    assert found_by("uneven_pool", pooled(*worked_s)) == []

@@ -1,0 +1,19 @@
+-- The workers of a pool that a process ($process_id) waits for in operations ($operations): one row, or
+-- none where it waits for none.
+--   workers, longest_ns, mean_ns  their time in operations
+--   operation, wait_ns  that with most of the waits, and all of these
+WITH _worker AS (
+  SELECT process_id, SUM(duration_ns) AS worked_ns FROM breakdown JOIN process USING (process_id)
+  WHERE parent_process_id = $process_id AND name LIKE 'pool worker %' AND stage IN ('loop', 'whole')
+    AND source IS NOT NULL GROUP BY process_id
+), _wait AS (
+  SELECT operation, SUM(duration_ns) AS wait_ns FROM training_loop
+  WHERE process_id = $process_id AND layer = 'wait' AND operation IN (SELECT UNNEST($operations))
+  GROUP BY operation
+), _all AS (
+  SELECT ARG_MAX(operation, (wait_ns, operation)) AS operation, SUM(wait_ns) AS wait_ns FROM _wait
+)
+SELECT COUNT(*) AS workers, CAST(MAX(worked_ns) AS BIGINT) AS longest_ns,
+  CAST(AVG(worked_ns) AS BIGINT) AS mean_ns, ANY_VALUE(operation) AS operation,
+  CAST(ANY_VALUE(wait_ns) AS BIGINT) AS wait_ns
+FROM _worker, _all WHERE wait_ns > 0 HAVING COUNT(*) > 1
