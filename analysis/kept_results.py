@@ -21,6 +21,9 @@ from rlscope.analysis.repeated_calls import trains
 from rlscope.analysis.source_code import SCOPES, Function, Source, name_of
 
 _SELF = "self"
+# What calls a function that it is given for each of its steps.
+_SOLVERS = frozenset("cg conjugate_gradient conjugate_gradients".split())
+_DEEPEST = 3  # functions that call functions
 # Methods that change what they are a method of.
 _CHANGES = frozenset(
     "add append clear extend fill fill_ insert pop popleft remove reverse shuffle sort"
@@ -51,11 +54,21 @@ def method_at(source: Source, line: int) -> Method | None:
     return None
 
 
-def may_change(function: Function | None, method: Method) -> bool:
+def may_change(
+    function: Function, method: Method, functions: Mapping[str, Function], deepest: int = _DEEPEST
+) -> bool:
     """Whether a function may change what a method reads: it sets an attribute or an entry, tells it
-    to change, or names it otherwise."""
-    if function is None:
-        return False
+    to change, or names it otherwise, or calls one of the file's own functions that does."""
+    if _changes(function, method):
+        return True
+    called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return deepest > 0 and any(
+        may_change(functions[name], method, functions, deepest - 1)
+        for name in called & functions.keys()
+    )
+
+
+def _changes(function: Function, method: Method) -> bool:
     for node in ast.walk(function):
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -72,11 +85,14 @@ def may_change(function: Function | None, method: Method) -> bool:
 
 
 def unchanged_in_closure(source: Source, line: int) -> str | None:
-    """What a function inside of another one computes at a line of variables of that one alone: it
-    is the same in each of its calls. None: nothing, or it draws, or trains."""
+    """What a function inside of another one, which gives it away to be called again and again,
+    computes at a line of variables of that one alone: it is the same in each of its calls. None:
+    nothing, or it draws, or trains."""
     functions = [node for node in source.around(line) if isinstance(node, SCOPES)]
     closure = functions[-1] if functions else None
-    if len(functions) < 2 or not isinstance(closure, ast.FunctionDef):
+    if len(functions) < 2 or not isinstance(closure, ast.FunctionDef) or trains(closure):
+        return None
+    if not _is_given_away(functions[-2], closure.name):
         return None
     own = {each.arg for each in ast.walk(closure.args) if isinstance(each, ast.arg)}
     names = (each for each in ast.walk(closure) if isinstance(each, ast.Name))
@@ -85,7 +101,7 @@ def unchanged_in_closure(source: Source, line: int) -> str | None:
         if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or 0):
             calls = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
             is_own = {name.partition(".")[0] for name in names_in([node.value])} & own
-            if calls and not is_own and not trains(node.value) and not any(map(draws, calls)):
+            if calls and not is_own and not any(map(draws, calls)):
                 return ast.unparse(node.targets[0])
     return None
 
@@ -97,6 +113,20 @@ def callers(functions: Mapping[str, Function], name: str) -> list[Function]:
         for each in functions.values()
         if any(isinstance(node, ast.Call) and name_of(node.func) == name for node in ast.walk(each))
     ]
+
+
+def _is_given_away(function: ast.AST, name: str) -> bool:
+    """Whether a function returns one of its own, or gives it to a solver."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return):
+            given = [node.value]
+        elif isinstance(node, ast.Call) and name_of(node.func) in _SOLVERS:
+            given = [*node.args]
+        else:
+            continue
+        if any(isinstance(each, ast.Name) and each.id == name for each in given):
+            return True
+    return False
 
 
 def _attributes(function: Function) -> frozenset[str]:

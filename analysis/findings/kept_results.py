@@ -70,7 +70,7 @@ def _is_changed(source: Source, line: int, method: Method, totals: dict[int, flo
     may be that of a constructor."""
     functions, led = source.functions_by_name(), [source.function_node(line)]
     for _ in range(_DEEPEST):
-        if any(each is None or may_change(each, method) for each in led):
+        if any(each is None or may_change(each, method, functions) for each in led):
             return True
         led = [
             caller

@@ -43,6 +43,7 @@ def around(place):
         ("free = self.free; free[action] = False", False),
         ("self.free.clear()", False),
         ("self.goal = action", False),
+        ("self.build()", False),
     ],
 )
 def test_a_method_of_what_no_step_changes(moves, speaks):
@@ -76,21 +77,24 @@ def fisher(policy, obs):
     def product(v):
         {line}
         return grad(g @ v, params)
-    return product
+    {use}
 """
+GRADIENT = "g = grad(divergence(policy, obs), params)"
 
 
 @pytest.mark.parametrize(
-    ("line", "speaks"),
+    ("line", "use", "speaks"),
     [
-        ("g = grad(divergence(policy, obs), params)", True),
-        ("g = grad(divergence(policy, v), params)", False),
-        ("g = grad(loss(policy, random.choice(obs)), params)", False),
-        ("g = params", False),
+        (GRADIENT, "return product", True),
+        (GRADIENT, "step = conjugate_gradient(product, obs)", True),
+        (GRADIENT, "step = jax.grad(product)(obs)", False),  # once
+        ("g = grad(divergence(policy, v), params)", "return product", False),
+        ("g = grad(loss(policy, random.choice(obs)), params)", "return product", False),
+        ("g = policy(obs); g.backward()", "return product", False),  # weights change
+        ("g = params", "return product", False),
     ],
 )
-def test_what_a_function_in_another_one_computes_of_its_variables_alone(line, speaks):
-    trace = loop_rows(
-        Time("backprop", "framework", 3 * SECOND, 4), text=FISHER.replace("{line}", line)
-    )
+def test_what_a_function_in_another_one_computes_of_its_variables_alone(line, use, speaks):
+    text = FISHER.replace("{line}", line).replace("{use}", use)
+    trace = loop_rows(Time("backprop", "framework", 3 * SECOND, 4), text=text)
     assert [each.line for each in found_by("kept_results", trace)] == [4] * speaks

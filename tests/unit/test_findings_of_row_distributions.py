@@ -18,7 +18,9 @@ loss(scores).backward()
 """
 
 
-def asking(text: str = TEXT, subtractions: int = 64, inside: Any = (NORMAL,)) -> Relations:
+def asking(
+    text: str = TEXT, subtractions: int = 64, inside: Any = (NORMAL,), also: Any = ()
+) -> Relations:
     """2 s of scores, of which 1 s is in distributions, and 1 s in a network; 3 s of backwards."""
     return loop_rows(
         Time("backprop", "framework", SECOND, 1, (MODULE,)),
@@ -27,7 +29,8 @@ def asking(text: str = TEXT, subtractions: int = 64, inside: Any = (NORMAL,)) ->
         Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
         text=text,
         native_call=[
-            calls("backprop", "torch._C:TensorBase.__sub__", 20 * subtractions, SECOND // 100)
+            calls("backprop", "torch._C:TensorBase.__sub__", 20 * subtractions, SECOND // 100),
+            *also,
         ],
         entries={"backprop": 20},
     )
@@ -44,6 +47,13 @@ def test_one_for_each_part_of_an_action_takes_a_part_of_that_time():
     (finding,) = found_by("row_distributions", asking(subtractions=13))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * (2 + 3 / 2) * SECOND)
+
+
+def test_layers_of_a_network_are_no_passes():
+    """A network of six layers, and two heads."""
+    layers = calls("backprop", "torch._C._nn:linear", 20 * 6, SECOND // 100)
+    heads = calls("backprop", "torch._C:TensorBase.logsumexp", 20 * 2, SECOND // 100)
+    assert found_by("row_distributions", asking(also=[layers, heads], subtractions=6)) == []
 
 
 def test_those_that_choose_actions_have_no_backward():

@@ -56,8 +56,8 @@ inline bool Track::IsNewIteration() {
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
 // A step that may begin or end a call of a function that evaluates: the thread's first one, one
-// after an update, a reset, or one in such a call. Gives what a resolve has to say of the stretch. If no update
-// came before the call, one has to come next.
+// after an update, a reset, or one in such a call. Gives what a resolve has to say of the stretch.
+// If no update came before the call, one has to come next, or the environment is another one.
 trace::AutoStretch Track::NoteCall(const void* environment, bool is_fed) {
   if (evaluates_ != nullptr) {
     return evaluates_->IsRunning() ? kAutoStretchKeeps : EndCall(evaluations_.is_sure());
