@@ -571,7 +571,7 @@ class Track {
   bool block_has_change_ = false;
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
   // The function of the last R since the last S, and which kind of R is open; its block.
-  NamedFunction* rewards_ = nullptr;
+  TellingFunction* rewards_ = nullptr;
   Reward reward_is_ = Reward::kNone;
   const void* reward_block_ = nullptr;
 
@@ -602,7 +602,7 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
-  NamedFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
+  TellingFunction* evaluates_ = nullptr;  // of the call that the thread is in, which may be one
   // In a thread that steps no environment. A function of that name may also ask a network, once for
   // a position of a game.
   static constexpr int kEvaluates = 8;

@@ -15,7 +15,7 @@ constexpr int kMostFrames = 256;
 constexpr int kFramesOfPlace =
     4;  // what trains and what evaluates may call one function that steps
 
-NamedFunctions<kMostFunctions> functions;
+TellingFunctions<kMostFunctions> functions;
 
 constexpr std::string_view kWords[] = {
     "eval",        "evals", "evaluate",   "evaluates", "evaluating", "evaluator", "evaluation",
@@ -37,7 +37,7 @@ bool MayEvaluate(PyObject* code) {
 
 }  // namespace
 
-NamedFunction* FindEvaluatingFunction() {
+TellingFunction* FindEvaluatingFunction() {
   PyObject* codes[kMostFrames];
   for (int left = rlscope_codes_of_thread(codes, kMostFrames); left > 0; left--) {
     PyObject* const code = codes[left - 1];

@@ -7,12 +7,12 @@
 #include <Python.h>
 #include <stdint.h>
 
-#include "python/runtime_module/named_functions.h"
+#include "python/runtime_module/telling_functions.h"
 
 namespace rlscope::python {
 
 // That of the outermost call that the thread is in. Null: it is in none, or there are too many.
-NamedFunction* FindEvaluatingFunction();
+TellingFunction* FindEvaluatingFunction();
 
 // Whether a thread acts, or writes texts, in no such call.
 class ActsElsewhere {

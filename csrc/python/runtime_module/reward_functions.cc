@@ -12,7 +12,7 @@ namespace {
 constexpr int kMostFunctions = 32;
 constexpr int kFrames = 3;  // a network is called by such a function, or by a helper of it
 
-NamedFunctions<kMostFunctions> functions;
+TellingFunctions<kMostFunctions> functions;
 
 constexpr std::string_view kRewards[] = {"reward", "rewards", "bonus", "novelty", "curiosity"};
 // What may stand after them.
@@ -38,7 +38,7 @@ bool SaysReward(std::string_view name) {
 
 }  // namespace
 
-NamedFunction* FindRewardFunction() {
+TellingFunction* FindRewardFunction() {
   PyObject* codes[kFrames];
   const int count = rlscope_codes_of_thread(codes, kFrames);
   for (int number = 0; number < count; number++) {

@@ -3,12 +3,12 @@
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_REWARD_FUNCTIONS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_REWARD_FUNCTIONS_H_
 
-#include "python/runtime_module/named_functions.h"
+#include "python/runtime_module/telling_functions.h"
 
 namespace rlscope::python {
 
 // That of the innermost calls that the thread is in. Null: none of them is one.
-NamedFunction* FindRewardFunction();
+TellingFunction* FindRewardFunction();
 
 }  // namespace rlscope::python
 

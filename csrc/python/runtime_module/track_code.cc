@@ -133,7 +133,7 @@ void Track::BeginApart(const char* name) {
 
 // Whether the block or forward that begins is an R.
 bool Track::BeginReward(Reward kind) {
-  NamedFunction* const function = simulates_ ? FindRewardFunction() : nullptr;
+  TellingFunction* const function = simulates_ ? FindRewardFunction() : nullptr;
   if (function == nullptr) return false;
   rewards_ = function;
   reward_is_ = kind;

@@ -1,7 +1,7 @@
 // Python functions that a thread is in, by what words of their names say. Everything here needs the
 // GIL.
-#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_NAMED_FUNCTIONS_H_
-#define RLSCOPE_PYTHON_RUNTIME_MODULE_NAMED_FUNCTIONS_H_
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_TELLING_FUNCTIONS_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_TELLING_FUNCTIONS_H_
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,8 +10,8 @@
 
 namespace rlscope::python {
 
-// A function that its name says something of.
-class NamedFunction {
+// A function whose name says what it does.
+class TellingFunction {
  public:
   // Whether the thread is in a call of it.
   bool IsRunning() const;
@@ -20,7 +20,7 @@ class NamedFunction {
 
  private:
   template <int kMost>
-  friend class NamedFunctions;
+  friend class TellingFunctions;
 
   PyObject* code_ = nullptr;  // a strong reference for ever
   bool is_rejected_ = false;
@@ -28,10 +28,10 @@ class NamedFunction {
 
 // Those found so far, at most so many.
 template <int kMost>
-class NamedFunctions {
+class TellingFunctions {
  public:
   // That of some code. Null: it was rejected, or there are too many.
-  NamedFunction* Find(PyObject* code) {
+  TellingFunction* Find(PyObject* code) {
     int place = 0;
     while (place < count_ && functions_[place].code_ != code) ++place;
     if (place == kMost || functions_[place].is_rejected_) return nullptr;
@@ -49,7 +49,7 @@ class NamedFunctions {
   }
 
  private:
-  NamedFunction functions_[kMost];
+  TellingFunction functions_[kMost];
   int count_ = 0;
 };
 
@@ -83,4 +83,4 @@ void VisitWords(std::string_view name, Visit visit) {
 
 }  // namespace rlscope::python
 
-#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_NAMED_FUNCTIONS_H_
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_TELLING_FUNCTIONS_H_

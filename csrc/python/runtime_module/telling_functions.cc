@@ -1,4 +1,4 @@
-#include "python/runtime_module/named_functions.h"
+#include "python/runtime_module/telling_functions.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ std::string_view TextOf(PyObject* name) {
 
 }  // namespace
 
-bool NamedFunction::IsRunning() const {
+bool TellingFunction::IsRunning() const {
   PyObject* codes[kMostFrames];
   PyObject** const end = codes + rlscope_codes_of_thread(codes, kMostFrames);
   return std::find(codes, end, code_) != end;
