@@ -1,11 +1,14 @@
 """The thread of a program that computes with NumPy, or with Python, alone. It makes no record by
 itself, and stacks are read of threads that exist. What learns by trial draws at random."""
 
+import sys
 from typing import Any
 
 from rlscope.recorder import runtime
 
 
 def begin(module: Any) -> None:
-    """numpy or random, which a thread of the program imports."""
-    runtime.begin_thread()
+    """numpy or random, which a thread of the program imports: no other rls-prof, which records
+    nothing of itself."""
+    if "rlscope.commands" not in sys.modules:
+        runtime.begin_thread()
