@@ -42,15 +42,19 @@ class Method:
 
 def method_at(source: Source, line: int) -> Method | None:
     """The pure method of the same object that a line calls with nothing: self.distances()."""
-    functions = source.functions_by_name()
-    for node in source.around(line):
-        if isinstance(node, ast.Call) and not node.args and not node.keywords:
-            function = functions.get(name_of(node.func))
-            is_own = isinstance(node.func, ast.Attribute) and _is_self(node.func.value)
-            if is_own and function is not None and is_pure(function, functions):
-                reads = _attributes(function)
-                if reads:
-                    return Method(function.name, reads)
+    names = [
+        node.func.attr
+        for node in source.around(line)
+        if isinstance(node, ast.Call) and not node.args and not node.keywords
+        if isinstance(node.func, ast.Attribute) and _is_self(node.func.value)
+    ]
+    functions = source.functions_by_name() if names else {}
+    for name in names:
+        function = functions.get(name)
+        if function is not None and is_pure(function, functions):
+            reads = _attributes(function)
+            if reads:
+                return Method(name, reads)
     return None
 
 
