@@ -237,7 +237,7 @@ class Track {
   // `result` of the call, null if it raised or is not known.
   void LeaveForward(PyObject* result) {
     if (--forward_ > forward_base_) return;
-    if (__builtin_expect(reward_is_ == Reward::kForward, 0)) EndReward();
+    if (__builtin_expect(reward_is_ == Reward::kForward, 0)) return EndReward();
     run_.NoteResult(result);
     if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
     if (__builtin_expect(acting_.is_first(), 0)) {
