@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from rlscope.analysis.source_code import LOOPS, SCOPES, name_of
@@ -92,7 +92,7 @@ def is_kept(tree: ast.AST, function: ast.AST, name: ast.Name | ast.Attribute) ->
     text = ast.unparse(name)
     if text.partition(".")[0] in _MODULES:
         return True
-    if any(_changes(node, {text}) for node in ast.walk(tree)):
+    if any(changes(node, {text}) for node in ast.walk(tree)):
         return False
     if isinstance(name, ast.Attribute):
         places = [*_settings(tree, text)]
@@ -117,9 +117,7 @@ def _settings(tree: ast.AST, name: str) -> Iterator[ast.AST]:
 def is_changed(function: ast.AST, value: ast.expr) -> bool:
     """Whether a function changes, or gives away, what it computes there, or an entry of it."""
     made = _Made(value, _names_of(function, value))
-    return any(
-        made.is_given_away(node) or _changes(node, made.names) for node in ast.walk(function)
-    )
+    return any(made.is_given_away(node) or changes(node, made.names) for node in ast.walk(function))
 
 
 def _names_of(function: ast.AST, value: ast.expr) -> set[str]:
@@ -200,11 +198,20 @@ def only_reads(call: ast.Call) -> bool:
     return name in _READS or ast.unparse(call.func).partition(".")[0] in _LIBRARIES
 
 
-def _changes(node: ast.AST, names: set[str]) -> bool:
+def changes(node: ast.AST, names: Container[str]) -> bool:
+    """Whether a statement or a call changes what some variables and attributes have: it adds to
+    one, sets an entry, also of an entry, or calls a method for that."""
     if isinstance(node, ast.AugAssign):
-        return ast.unparse(node.target).partition("[")[0] in names
+        return _owner_of(node.target) in names
     if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Store) and ast.unparse(node.value) in names
+        return isinstance(node.ctx, ast.Store) and _owner_of(node) in names
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _CHANGES and ast.unparse(node.func.value) in names
     return False
+
+
+def _owner_of(target: ast.expr) -> str:
+    """self.grid, of self.grid[1][2]."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return ast.unparse(target)

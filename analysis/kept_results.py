@@ -11,24 +11,20 @@ def product(v):
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from rlscope.analysis.constant_values import changes, only_reads
 from rlscope.analysis.pure_functions import is_pure
 from rlscope.analysis.random_draws import draws
-from rlscope.analysis.read_names import names_in, set_by
-from rlscope.analysis.repeated_calls import trains
+from rlscope.analysis.read_names import names_in
+from rlscope.analysis.repeated_calls import given, trains
 from rlscope.analysis.source_code import SCOPES, Function, Source, name_of
 
 _SELF = "self"
 # What calls a function that it is given for each of its steps.
 _SOLVERS = frozenset("cg conjugate_gradient conjugate_gradients".split())
 _DEEPEST = 3  # functions that call functions
-# Methods that change what they are a method of.
-_CHANGES = frozenset(
-    "add append clear extend fill fill_ insert pop popleft remove reverse shuffle sort"
-    " update".split()
-)
 
 
 @dataclass(frozen=True)
@@ -61,8 +57,8 @@ def method_at(source: Source, line: int) -> Method | None:
 def may_change(
     function: Function, method: Method, functions: Mapping[str, Function], deepest: int = _DEEPEST
 ) -> bool:
-    """Whether a function may change what a method reads: it sets an attribute or an entry, tells it
-    to change, or names it otherwise, or calls one of the file's own functions that does."""
+    """Whether a function may change what a method reads, or calls one of the file's own functions
+    that may."""
     if _changes(function, method):
         return True
     called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
@@ -73,19 +69,22 @@ def may_change(
 
 
 def _changes(function: Function, method: Method) -> bool:
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            named = set_by(targets)
-            if isinstance(node.value, ast.Attribute):  # another name of it
-                named |= names_in([node.value])
-        elif isinstance(node, ast.Call) and name_of(node.func) in _CHANGES:
-            named = names_in([getattr(node.func, "value", node.func)])
-        else:
-            continue
-        if any(f"{_SELF}.{each}" in named for each in method.reads):
-            return True
-    return False
+    names = {f"{_SELF}.{each}" for each in method.reads}
+    return any(changes(node, names) or _gives(node, names) for node in ast.walk(function))
+
+
+def _gives(node: ast.AST, names: Container[str]) -> bool:
+    """Whether it sets an attribute, or gives what that has to others: another variable, or a
+    function that may do more than read."""
+    if isinstance(node, ast.Attribute):
+        return not isinstance(node.ctx, ast.Load) and ast.unparse(node) in names
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.value) in names
+    return (
+        isinstance(node, ast.Call)
+        and not only_reads(node)
+        and any(ast.unparse(each) in names for each in given(node))
+    )
 
 
 def unchanged_in_closure(source: Source, line: int) -> str | None:
@@ -123,12 +122,12 @@ def _is_given_away(function: ast.AST, name: str) -> bool:
     """Whether a function returns one of its own, or gives it to a solver."""
     for node in ast.walk(function):
         if isinstance(node, ast.Return):
-            given = [node.value]
+            values = [node.value]
         elif isinstance(node, ast.Call) and name_of(node.func) in _SOLVERS:
-            given = [*node.args]
+            values = [*node.args]
         else:
             continue
-        if any(isinstance(each, ast.Name) and each.id == name for each in given):
+        if any(isinstance(each, ast.Name) and each.id == name for each in values):
             return True
     return False
 

@@ -44,6 +44,10 @@ def around(place):
         ("self.free.clear()", False),
         ("self.goal = action", False),
         ("self.build()", False),
+        ("self.free[0][1] = False", False),
+        ("close(self.free, action)", False),
+        ("random.shuffle(self.free)", False),
+        ("del self.free", False),
     ],
 )
 def test_a_method_of_what_no_step_changes(moves, speaks):
