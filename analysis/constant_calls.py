@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from rlscope.analysis.constant_values import is_changed, is_constant, is_kept
 from rlscope.analysis.list_code import number_of
@@ -19,13 +20,24 @@ _MAKERS = frozenset(
     " zeros".split()
 )
 _MANY = 1000
+_IDENTITIES = frozenset(("eye", "identity"))
+# What makes an array, or a tensor, of another one.
+_CONVERTS = frozenset("FloatTensor array as_tensor asarray tensor".split())
 READERS = frozenset("ast.literal_eval json.loads orjson.loads pickle.loads yaml.safe_load".split())
 """Functions that make objects of a text."""
 
 
-_IDENTITIES = frozenset(("eye", "identity"))
-# What makes an array, or a tensor, of another one.
-_CONVERTS = frozenset("FloatTensor array as_tensor asarray tensor".split())
+class Kind(Enum):
+    """What is the same in each call."""
+
+    MADE = auto()
+    """An array or objects, of constants."""
+    SUMMARY = auto()
+    """What is made of all of an array that does not change."""
+    CONVERTED = auto()
+    """Such an array, as another library or type has it, of which rows are taken."""
+    IDENTITY = auto()
+    """A matrix of which a row is taken, and that only its size makes."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +48,7 @@ class Constant:
     """The function that makes it, or the variable for what is computed."""
     is_all: bool
     """Whether the line does nothing else."""
-    is_summary: bool = False
-    """It is made of all of an array that does not change."""
-    is_converted: bool = False
-    """It is such an array as another library, or another type, has it, of which rows are taken."""
-    is_identity: bool = False
-    """It is a matrix of which a row is taken, and no other number than its size makes it."""
+    kind: Kind = Kind.MADE
     part: float = 1.0
     """Of the line's time, as far as the text tells: that of one call, unless it is a large one."""
 
@@ -49,7 +56,8 @@ class Constant:
 def constant_call(source: Source, line: int) -> Constant | None:
     """What a line of a function, or of a loop, makes of constants alone, if nothing changes it: by
     a function of NumPy, np.linspace(-1, 1, 40), by one that reads a text, or by arithmetic. Or the
-    summary of an array that does not change, self.states.std(0)."""
+    summary of an array that does not change, self.states.std(0), its conversion, or a row of an
+    identity matrix."""
     function = source.function_node(line) or (source.tree if source.loop_at(line) else None)
     tree = source.tree
     if function is None or tree is None:
@@ -69,15 +77,15 @@ def constant_call(source: Source, line: int) -> Constant | None:
                 return None if is_changed(function, value) else made
     identity = next((each for each in at_line if _is_row_of_identity(each)), None)
     if isinstance(identity, ast.Subscript):
-        return Constant(ast.unparse(identity.value), is_all=True, is_identity=True)
+        return Constant(ast.unparse(identity.value), is_all=True, kind=Kind.IDENTITY)
     converted = next((each for each in calls if _is_converted(source, function, each)), None)
     if converted is not None:
-        return Constant(ast.unparse(converted.func), is_all=False, is_converted=True)
+        return Constant(ast.unparse(converted.func), is_all=False, kind=Kind.CONVERTED)
     summary = summary_at(source, line)
     if summary is None:
         return None
     is_all = any(isinstance(node, ast.Assign) and _is_of(node, summary) for node in at_line)
-    return Constant(name_of(summary.func), is_all, is_summary=True)
+    return Constant(name_of(summary.func), is_all, kind=Kind.SUMMARY)
 
 
 def _is_row_of_identity(node: ast.AST) -> bool:
@@ -97,16 +105,18 @@ def _is_converted(source: Source, function: ast.AST, call: ast.Call) -> bool:
         array = array.value  # one of several, by its name: rows of it would not be taken again
     if not isinstance(array, (ast.Attribute, ast.Name)):
         return False
-    taken = {
-        name_of(node.value.func) if node.value is not call else call
+    taken = [
+        node.value
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call)
-    }
+    ]
     returns = any(
         isinstance(node, ast.Return) and node.value is call for node in ast.walk(function)
     )
-    is_taken = call in taken or (returns and getattr(function, "name", None) in taken)
-    return is_taken and is_kept(source.tree, function, array)
+    is_of_caller = returns and any(
+        name_of(each.func) == getattr(function, "name", None) for each in taken
+    )
+    return (call in taken or is_of_caller) and is_kept(source.tree, function, array)
 
 
 def _is_large(source: Source, call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
 from rlscope.analysis import independent_passes, statement, verdicts
-from rlscope.analysis.constant_calls import READERS, Constant, constant_call
+from rlscope.analysis.constant_calls import READERS, Constant, Kind, constant_call
 from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
@@ -51,6 +51,12 @@ _SUMMING = _Said(
     "Nothing in the file changes the array that {} goes through.",
     "Other results where another file changes the array.",
 )
+_SAID = {
+    Kind.MADE: _MAKING,
+    Kind.SUMMARY: _SUMMING,
+    Kind.CONVERTED: _CONVERTING,
+    Kind.IDENTITY: _TAKING,
+}
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -99,13 +105,7 @@ def _find_constant(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _said(constant: Constant) -> _Said:
-    if constant.is_summary:
-        return _SUMMING
-    if constant.is_identity:
-        return _TAKING
-    if constant.is_converted:
-        return _CONVERTING
-    return _READING if constant.name in READERS else _MAKING
+    return _READING if constant.name in READERS else _SAID[constant.kind]
 
 
 def _won(made: Sequence[Constant]) -> tuple[float, float, float]:

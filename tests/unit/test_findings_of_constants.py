@@ -8,7 +8,7 @@ import pytest
 from support.files.loop_rows import FILE, Time, found_by, loop_rows
 from support.files.relation_rows import SECOND
 
-from rlscope.analysis.constant_calls import Constant, constant_call
+from rlscope.analysis.constant_calls import Constant, Kind, constant_call
 from rlscope.analysis.source_code import Source
 
 BINS = """\
@@ -313,7 +313,7 @@ WHOLE = "torch.as_tensor(self.found[key], dtype=torch.float32)"
 )
 def test_all_of_an_array_is_converted_of_which_rows_are_taken(made, taken, is_converted):
     source = Source(ast.parse(CONVERTED.format(made=made, taken=taken)))
-    expected = Constant("torch.as_tensor", is_all=False, is_converted=True)
+    expected = Constant("torch.as_tensor", is_all=False, kind=Kind.CONVERTED)
     assert constant_call(source, 9) == (expected if is_converted else None)
 
 
@@ -329,4 +329,4 @@ def test_all_of_an_array_is_converted_of_which_rows_are_taken(made, taken, is_co
 def test_an_identity_matrix_is_made_for_a_row(line, is_identity):
     source = Source(ast.parse(f"def one_hot(state, size):\n    return {line}\n"))
     found = constant_call(source, 2)
-    assert (found is not None and found.is_identity) == is_identity
+    assert (found is not None and found.kind is Kind.IDENTITY) == is_identity
