@@ -3,9 +3,7 @@ work: then one call with many inputs takes hardly longer than a call with one.""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import finding_verdicts, groups, statement
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 STATEMENT = "findings/repeated_call"
-# What distributions of PyTorch call once for each question, or as they are made.
-_ASKS = re.compile(r"torch.*[:.](bernoulli|logsumexp|multinomial|normal)")
 # Share of the time of functions that are called less often than the network is.
 _CALLED_LESS = 0.1
 
@@ -54,16 +50,3 @@ def are_brief_in(trace: Trace, loop: Loop, operation: str) -> bool:
         if finding_verdicts.is_called_in_passes(row):
             return finding_verdicts.are_calls_brief(row)
     return False
-
-
-def often_in(trace: Trace, loop: Loop, operation: str) -> float:
-    """How often an entry asks a distribution: as often as it calls what only these do. Where it
-    calls none of that, the median of the functions that it calls briefly and more than once. 0:
-    there are none."""
-    of = {"process_id": loop.process_id, "operations": [operation], "apart": []}
-    rows = statement.run(trace, STATEMENT, **of).to_dicts()
-    asked = [row for row in rows if _ASKS.fullmatch(row["function"])]
-    if asked:
-        return max(float(row["calls"] / row["entries"]) for row in asked)
-    often = [row["calls"] / row["entries"] for row in rows if finding_verdicts.is_repeated(row)]
-    return median_low(often) if often else 0.0

@@ -4,7 +4,9 @@ where one could take all."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import count, share
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _DISTRIBUTIONS = (r".*/torch/distributions/.*",)
 _STATEMENT = "findings/calling_line"
+# What distributions of PyTorch call once for each question, or as they are made.
+_ASKS = re.compile(r"torch.*[:.](bernoulli|logsumexp|multinomial|normal)")
 # Passes from which on one distribution of all is worth its text.
 _FEWEST = 4
 _WHAT = {True: "a distribution for one row", False: "one distribution"}
@@ -39,13 +43,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         for row in training_lines.direct(rows_of_calls(trace, _STATEMENT, **asked))
         if _is_of_rows(source := source_of(trace, row["file"]), row["line"])
         and not ((row["file"], row["line"]) in leading and _calls_networks(source, row["line"]))
-        and brief_calls.often_in(trace, loop, row["operation"]) >= _FEWEST
+        and _passes(trace, loop, row["operation"]) >= _FEWEST
     ]
     if not rows:
         return
     forwards = [*rows, *training_lines.direct(networks)]
     time = learned_loops.time_of(trace, loop, rows, forwards).within(loop.loop_ns)
-    often = brief_calls.often_in(trace, loop, rows[0]["operation"])
+    often = _passes(trace, loop, rows[0]["operation"])
     are_rows = often >= finding_verdicts.LOOPED_CALLS
     yield Finding(
         title=f"the program asks {_WHAT[are_rows]} after the other, for "
@@ -63,6 +67,19 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         file=rows[0]["file"],
         line=rows[0]["line"],
     )
+
+
+def _passes(trace: Trace, loop: Loop, operation: str) -> float:
+    """How often an entry asks a distribution: as often as it calls what only these do. If it calls
+    none of that, the median of the functions that it calls briefly and more than once. 0: it calls
+    none."""
+    of = {"process_id": loop.process_id, "operations": [operation], "apart": []}
+    rows = statement.run(trace, brief_calls.STATEMENT, **of).to_dicts()
+    asked = [row for row in rows if _ASKS.fullmatch(row["function"])]
+    if asked:
+        return max(float(row["calls"] / row["entries"]) for row in asked)
+    often = [row["calls"] / row["entries"] for row in rows if finding_verdicts.is_repeated(row)]
+    return median_low(often) if often else 0.0
 
 
 def _is_of_rows(source: Source, line: int) -> bool:
