@@ -159,9 +159,14 @@ def time_of_function(trace: Trace, loop: Loop, place: tuple[str, int]) -> float:
     none."""
     file, line = place
     first, last = source_of(trace, file).function_at(line) or (1, 0)
+    return time_with_callees(trace, loop, file, range(first, last + 1))
+
+
+def time_with_callees(trace: Trace, loop: Loop, file: str, lines: Container[int]) -> float:
+    """Time of some lines of a file, in all operations, with what they call."""
     asked = {"process_id": loop.process_id, "file": file}
     rows = statement.run(trace, "findings/line_operation", **asked).to_dicts()
-    return float(sum(row["total_ns"] for row in rows if first <= row["line"] <= last))
+    return float(sum(row["total_ns"] for row in rows if row["line"] in lines))
 
 
 def calls_beside(

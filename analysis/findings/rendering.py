@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import statement
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_rule import of_calls
-from rlscope.analysis.function_time import of_functions
+from rlscope.analysis.function_time import of_functions, time_with_callees
 from rlscope.analysis.source_code import Source, name_of, source_of
 from rlscope.relations.groups import RENDERING, SIMULATION
 
@@ -77,7 +76,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _with_what_takes_it(trace: Trace, loop: Loop, found: Finding) -> Finding:
     """With what the line does with the picture, if it gives that to another function:
     shrink(self.paint())."""
-    source, line = source_of(trace, str(found.file)), found.line or 0
+    if found.price is None or found.file is None or found.line is None:
+        return found
+    source, line = source_of(trace, found.file), found.line
     calls = [node for node in source.around(line) if isinstance(node, ast.Call)]
     is_given = any(
         isinstance(part, ast.Call) and re.fullmatch(_DRAWS, name_of(part.func))
@@ -85,12 +86,8 @@ def _with_what_takes_it(trace: Trace, loop: Loop, found: Finding) -> Finding:
         for given in call.args
         for part in ast.walk(given)
     )
-    if not is_given or found.price is None:
-        return found
-    asked = {"process_id": loop.process_id, "file": found.file}
-    rows = statement.run(trace, "findings/line_operation", **asked).to_dicts()
-    line_ns = sum(row["total_ns"] for row in rows if row["line"] == line)
-    if line_ns <= found.price.saving_ns:
+    line_ns = time_with_callees(trace, loop, found.file, (line,))
+    if not is_given or line_ns <= found.price.saving_ns:
         return found
     return replace(
         found,
