@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
@@ -32,14 +32,12 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         source = source_of(trace, file)
         asked = {"process_id": loop.process_id, "file": file}
         rows = statement.run(trace, _LINES, **asked).to_dicts()
-        totals: dict[int, float] = {}
-        for row in rows:
-            totals[row["line"]] = totals.get(row["line"], 0) + row["total_ns"]
+        seen = {row["line"] for row in rows}
         for row in rows:
             line, total_ns = row["line"], row["total_ns"]
             if not verdicts.is_line_costly(total_ns, loop.loop_ns):
                 continue
-            said = _of_method(source, line, totals) or _of_closure(source, line)
+            said = _of_method(source, line, seen) or _of_closure(source, line)
             if said is None:
                 continue
             title, evidence = said
@@ -56,18 +54,21 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             )
 
 
-def _of_method(source: Source, line: int, totals: dict[int, float]) -> tuple[str, str] | None:
+def _of_method(source: Source, line: int, seen: Container[int]) -> tuple[str, str] | None:
     method = method_at(source, line)
-    if method is None or _is_changed(source, line, method, totals):
+    if method is None or _is_changed(source, line, method, seen):
         return None
     title = f"{method.name}() computes what did not change"
     reads = ", ".join(f"self.{each}" for each in sorted(method.reads))
-    return title, f"It computes with {reads} alone, which no function changes that led to the line."
+    return title, f"It reads {reads} alone. No function that led to the line changes them."
 
 
-def _is_changed(source: Source, line: int, method: Method, totals: dict[int, float]) -> bool:
-    """Whether a function that led to a line may change what a method reads, or none did: the line
-    may be that of a constructor."""
+def _is_changed(source: Source, line: int, method: Method, seen: Container[int]) -> bool:
+    """Whether a function that led to a line may change what a method reads, or no function did.
+
+    Args:
+        seen: lines of the file that the loop was seen in.
+    """
     functions, led = source.functions_by_name(), [source.function_node(line)]
     for _ in range(_DEEPEST):
         if any(each is None or may_change(each, method, functions) for each in led):
@@ -77,7 +78,7 @@ def _is_changed(source: Source, line: int, method: Method, totals: dict[int, flo
             for each in led
             if each is not None
             for caller in callers(functions, each.name)
-            if any(place in totals for place in range(caller.lineno, (caller.end_lineno or 0) + 1))
+            if any(place in seen for place in range(caller.lineno, (caller.end_lineno or 0) + 1))
         ]
     return False
 

@@ -8,7 +8,7 @@ from rlscope.recorder import runtime
 
 
 def begin(module: Any) -> None:
-    """numpy or random, which a thread of the program imports: no other rls-prof, which records
-    nothing of itself."""
+    """A thread of the program imports numpy or random. If the program is another rls-prof, nothing
+    of itself is recorded."""
     if "rlscope.commands" not in sys.modules:
         runtime.begin_thread()
