@@ -79,13 +79,18 @@ class Scores:
 """
 
 
-def reading(use: str, forget: str = "pass", steps: int = 1000):
+def stepping(line: int, text: str, steps: int = 1000):
+    """3 s between steps of an environment, in a line of the text."""
     return loop_rows(
-        Time("(none)", "python", 3 * SECOND, 7),
-        Time("simulation", "python", SECOND, 10),
+        Time("(none)", "python", 3 * SECOND, line),
+        Time("simulation", "python", SECOND, 99),
         entries={"simulation": steps},
-        text=KEPT.format(use=use, forget=forget),
+        text=text,
     )
+
+
+def reading(use: str, forget: str = "pass", steps: int = 1000):
+    return stepping(7, KEPT.format(use=use, forget=forget), steps)
 
 
 @pytest.mark.parametrize(
@@ -213,12 +218,7 @@ for step in range(9):
 )
 def test_a_growing_list_of_the_file_is_kept_too(line, after, speaks):
     place = 6 if after else 4
-    trace = loop_rows(
-        Time("(none)", "python", 3 * SECOND, place),
-        Time("simulation", "python", SECOND, 3),
-        entries={"simulation": 1000},
-        text=IN_LOOP.format(line=line, after=after),
-    )
+    trace = stepping(place, IN_LOOP.format(line=line, after=after))
     assert [each.line for each in found(whole_copy.RULE, trace)] == ([place] if speaks else [])
 
 
@@ -228,12 +228,7 @@ def test_an_argument_of_the_same_name_is_another_list(given, speaks):
         f"seen = []\ndef learn({given}):\n    return np.array(seen)\n"
         "for step in range(9):\n    seen.append(env.step())\n"
     )
-    trace = loop_rows(
-        Time("(none)", "python", 3 * SECOND, 3),
-        Time("simulation", "python", SECOND, 5),
-        entries={"simulation": 1000},
-        text=text,
-    )
+    trace = stepping(3, text)
     assert [each.line for each in found(whole_copy.RULE, trace)] == ([3] if speaks else [])
 
 
@@ -244,12 +239,7 @@ def test_a_field_of_a_dataclass_is_kept_too():
         "        self.seen[self.n], self.more[self.n] = one, other\n"
         "    def stats(self):\n        return self.seen[:self.n].mean(axis=0)\n"
     )
-    trace = loop_rows(
-        Time("(none)", "python", 3 * SECOND, 7),
-        Time("simulation", "python", SECOND, 10),
-        entries={"simulation": 1000},
-        text=text,
-    )
+    trace = stepping(7, text)
     assert [each.line for each in found(whole_copy.RULE, trace)] == [7]
 
 
@@ -259,12 +249,7 @@ def test_what_a_constructor_fills_does_not_grow():
         "        for n in range(2):\n            self.nets.append(net(n))\n\n"
         "    def forward(self, x):\n        return tuple(net(x) for net in self.nets)\n"
     )
-    trace = loop_rows(
-        Time("(none)", "python", 3 * SECOND, 8),
-        Time("simulation", "python", SECOND, 10),
-        entries={"simulation": 1000},
-        text=text,
-    )
+    trace = stepping(8, text)
     assert found(whole_copy.RULE, trace) == []
 
 
@@ -293,12 +278,7 @@ class Filter:
     ],
 )
 def test_statistics_of_what_an_array_holds_so_far_are_named(use, names):
-    trace = loop_rows(
-        Time("(none)", "python", 3 * SECOND, 8),
-        Time("simulation", "python", SECOND, 10),
-        entries={"simulation": 1000},
-        text=FILLED.format(use=use),
-    )
+    trace = stepping(8, FILLED.format(use=use))
     titles = [each.title for each in found(whole_copy.RULE, trace)]
     functions = [title.removeprefix("a call of ").split()[0] for title in titles]
     assert [function.capitalize() for function in functions] == names
