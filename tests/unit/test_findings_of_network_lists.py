@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,7 +27,12 @@ with torch.no_grad(): values = [net(x) for net in targets]
 """.lstrip()
 
 
-def asking(text: str = TEXT, each_ns: int = 20_000, lines: tuple[int, ...] = (2,)) -> Relations:
+def asking(
+    text: str = TEXT,
+    each_ns: int = 20_000,
+    lines: tuple[int, ...] = (2,),
+    also: Sequence[Any] = (),
+) -> Relations:
     """2 s in networks of a list, which took part of the 3 s in their loop; 1 s in another network;
     3 s of backwards, and 1 s of updates."""
     networks = [Time("backprop", "framework", 2 * SECOND, each, (MODULE,)) for each in lines]
@@ -37,7 +43,7 @@ def asking(text: str = TEXT, each_ns: int = 20_000, lines: tuple[int, ...] = (2,
         Time("backprop", "framework", 3 * SECOND, 3, (BACKWARD,)),
         Time("backprop", "framework", SECOND, 3, (UPDATE,)),
         text=text,
-        native_call=[calls("backprop", LINEAR, 1000, 1000 * each_ns)],
+        native_call=[calls("backprop", LINEAR, 1000, 1000 * each_ns), *also],
         entries={"backprop": 20},
     )
 
@@ -55,6 +61,22 @@ def test_the_more_networks_there_are_the_more_one_call_wins(networks: int, won: 
     (finding,) = found_by("network_lists", asking(text=TEXT + made))
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(won * (3 + 4 * 2 / 3) * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("networks", "each", "is_sure"),
+    [("range(2)", 100, False), ("range(3)", 60, True), ("names", 60, False), ("names", 100, True)],
+)
+def test_two_networks_that_normalise_their_layers_may_win_nothing(
+    networks: str, each: int, is_sure: bool
+):
+    """`each`: calls of an entry, of which an entry of three networks has three."""
+    layers = calls("backprop", "torch:layer_norm", each, 10_000_000)
+    made = f"critics = [Net() for _ in {networks}]\n"
+    trace = asking(text=TEXT + made, also=[layers])
+    (finding,) = found_by("network_lists", trace)
+    assert finding.price is not None
+    assert (finding.price.low_ns > 0) == is_sure
 
 
 def test_networks_that_a_network_asks_are_of_a_list_too():
