@@ -125,6 +125,13 @@ def subject(times: Rows, facts: Row) -> Subject:
     return Subject.UNCOVERED if uncovered else Subject.LARGEST
 
 
+def is_about_between(times: Rows, facts: Row) -> bool:
+    """Whether the first sentence is about time between operations, as `subject`."""
+    about = subject(times, facts)
+    is_largest = about is Subject.LARGEST and times[0]["group"] == BETWEEN_OPERATIONS
+    return about is Subject.UNCOVERED or is_largest
+
+
 class Uncovered(Enum):
     """Why operations take little of the loop."""
 
@@ -246,11 +253,27 @@ def enough(facts: Row, loop: Row) -> tuple[int | None, int]:
     loop_ns = math.ceil(outside_ns * (1 - _ENOUGH_OUTSIDE) / _ENOUGH_OUTSIDE)
     if not loop["iterations"]:
         return None, loop_ns
-    mean_ns = max(loop["mean_ns"], 1)
+    mean_ns = iteration_ns(facts, loop)
     iterations = _ENOUGH_ITERATIONS
     if brevity(facts, loop) is Brevity.SHORT_LOOP:
         iterations = max(iterations, math.ceil(loop_ns / mean_ns))
     return iterations, iterations * mean_ns
+
+
+def iteration_ns(facts: Row, loop: Row) -> int:
+    """How long a loop takes for an iteration, with what lies between iterations if that is most of
+    it: games that a program plays before it learns from them.
+
+    Args:
+        facts: the row of `coverage`.
+        loop: the row of `loop_iteration`, with iterations.
+    """
+    iterations_ns = loop["iterations"] * loop["mean_ns"]
+    loop_ns = facts["span_ns"] / facts["looping_processes"]
+    if is_most(loop_ns - iterations_ns, loop_ns):
+        each_ns: float = loop_ns / loop["iterations"]
+        return math.ceil(each_ns)
+    return max(int(loop["mean_ns"]), 1)
 
 
 def is_outside_named(part_ns: int, outside_ns: int) -> bool:

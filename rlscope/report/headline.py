@@ -179,7 +179,19 @@ def _failed(known: _Known) -> str:
 def _where(trace: Trace, known: _Known) -> str:
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
-    return sentence(known.times, known.facts, known.waited, found, libraries, known.loops)
+    said = sentence(known.times, known.facts, known.waited, found, libraries, known.loops)
+    return said + _most_between(trace, known)
+
+
+def _most_between(trace: Trace, known: _Known) -> str:
+    """What most of the time between operations lies between, and its lines, where the sentence is
+    about that time."""
+    if not verdicts.is_about_between(known.times, known.facts):
+        return ""
+    pauses = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
+    where = loop_sentences.largest_pause(pauses)
+    between = lines.between_lines(trace, rows=limits.ROWS).to_dicts() if where else []
+    return f"{where}{line_sentences.hottest_between(between)}"
 
 
 def read(trace: Trace) -> Headline:

@@ -48,12 +48,25 @@ def between(rows: Rows) -> str:
     """Rows of `between_lines`: " The hottest lines there, by share of the loop: train (ppo.py:90)
     4.1 %, ...". Too little is known: "".
     """
-    named = [
-        f"{units.label(row['function'])} ({place}) {_share(row)}"
+    named = [f"{place} {_share(row)}" for row, place in _named_between(rows)]
+    return f" The hottest lines there, by share of the loop: {', '.join(named)}." if named else ""
+
+
+def hottest_between(rows: Rows) -> str:
+    """The same in short: " Its hottest lines are in train (ppo.py:90) and ..."."""
+    places = [place for _, place in _named_between(rows)]
+    if len(places) < 2:
+        return f" Its hottest line is in {places[0]}." if places else ""
+    return f" Its hottest lines are in {', '.join(places[:-1])} and {places[-1]}."
+
+
+def _named_between(rows: Rows) -> list[tuple[dict[str, Any], str]]:
+    """Rows of `between_lines` that are worth a name, with function and place."""
+    return [
+        (row, f"{units.label(row['function'])} ({place})")
         for row, place in zip(rows, _places(rows), strict=True)
         if line_verdicts.is_line_between_named(row["own_low_ns"], row["loop_ns"])
     ][:_BETWEEN]
-    return f" The hottest lines there, by share of the loop: {', '.join(named)}." if named else ""
 
 
 def listed(rows: Rows) -> list[tuple[str, str, str]]:

@@ -195,6 +195,20 @@ def pauses(rows: Rows) -> str:
     )
 
 
+def largest_pause(rows: Rows) -> str:
+    """Rows of `between_operation`: " 1.45 s of that lies between inference and the next inference."
+    if that is most of the time between operations; else ""."""
+    first = next((row for row in rows if not row["why"]), None)
+    if first is None or not verdicts.is_most(first["duration_ns"], first["between_ns"]):
+        return ""
+    before, after = (units.label(first[key]) for key in ("before", "after"))
+    following = f"the next {after}" if before == after else after
+    return (
+        f" {units.duration(first['duration_ns'])} of the time between operations lies between "
+        f"{before} and {following}."
+    )
+
+
 def pair(row: Mapping[str, Any]) -> str:
     """A row of `between_operation`: the operations around the time, or why they are not known."""
     if row["why"]:

@@ -98,10 +98,10 @@ def _enough(facts: dict[str, Any], loop: dict[str, Any]) -> str:
 
 def _few_iterations(facts: dict[str, Any], loop: dict[str, Any]) -> str:
     iterations, loop_ns = verdicts.enough(facts, loop)
+    each = units.duration(verdicts.iteration_ns(facts, loop))
     return (
         f"The training loop completed only {units.plural(loop['iterations'], 'iteration')} of "
-        f"{units.duration(loop['mean_ns'])}. To judge it, run {iterations:,} or more, "
-        f"which take {units.duration(loop_ns)}."
+        f"{each}. To judge it, run {iterations:,} or more, which take {units.duration(loop_ns)}."
     )
 
 

@@ -149,6 +149,17 @@ def test_a_loop_of_few_iterations_says_so_before_its_largest_group() -> None:
     )
 
 
+def test_games_between_the_updates_are_time_of_an_iteration() -> None:
+    """Without an environment an iteration is an update."""
+    trace = _of_length(SECOND, 8 * SECOND, *[SECOND // 4] * 4)
+    assert_says(
+        read(trace).sentence,
+        *("completed only 4 iterations", "2.00 s", "20 or more", "40.0 s"),
+        *_INFERENCE,
+        "8.00 s of 8.00 s",
+    )
+
+
 def test_a_run_that_is_long_enough_begins_with_its_largest_group() -> None:
     loop = 8 * SECOND
     enough = [SECOND // 10] * 20
@@ -238,21 +249,38 @@ def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
     assert_says(between, "between", "a to b 10 ns in 1 pause", "b to c 1 ns in 1 pause")
 
 
-def _with_one_pause(pause_ns: int, **more: Any) -> Relations:
-    """Two entries into an operation, and so long between them, in a loop of 100 ns."""
+def _with_one_pause(pause_ns: int, beside: str = "a", **more: Any) -> Relations:
+    """Two entries into an operation, and so long between them, in a loop of 100 ns. `beside`: half
+    of the time in operations is that of another thread's operation."""
     return Relations(
         process=[process(0, 0, 100)],
         operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
         operation_instance=[
             {"process_id": 0, "operation_id": 0, "start_ns": start, "duration_ns": end - start}
-            for start, end in ((0, 50), (50 + pause_ns, 100))
+            for start, end in ((0, 30), (30 + pause_ns, 100))
         ],
         breakdown=[
-            share(0, "a", "python", 100 - pause_ns),
+            share(0, "a", "python", (100 - pause_ns) // 2),
+            share(0, beside, "python", 100 - pause_ns - (100 - pause_ns) // 2),
             share(0, "(none)", "python", pause_ns),
         ],
         **more,
     )
+
+
+@pytest.mark.parametrize("pause_ns", [49, 60])
+def test_what_is_between_operations_is_said_first_if_the_sentence_is_about_that(pause_ns):
+    """Half or more of the time is between two entries, or as much as is in them and a bit less."""
+    line = {"stack_id": 0, "function": "search", "file": "/work/tree.py", "line": 85}
+    ends = dict.fromkeys(("self_ns", "self_low_ns", "self_high_ns"), pause_ns)
+    time = {"operation": "(none)", "stage": "loop", "layer": "python", "stack_id": 0, **ends}
+    trace = _with_one_pause(
+        pause_ns, "b", stack=[line | {"process_id": 0}], stack_time=[time | {"process_id": 0}]
+    )
+    said = read(trace).sentence
+    assert f" {pause_ns} ns of the time between operations lies between a and the next a" in said
+    assert said.endswith("search (tree.py:85).")
+    assert "the next a" not in read(_with_one_pause(20, "b")).sentence
 
 
 @pytest.mark.parametrize(("pause_ns", "minor"), [(9, True), (11, False)])
