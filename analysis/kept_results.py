@@ -11,11 +11,11 @@ def product(v):
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rlscope.analysis.constant_values import changes, only_reads
-from rlscope.analysis.pure_functions import is_pure
+from rlscope.analysis.constant_values import changes, is_kept, only_reads
+from rlscope.analysis.pure_functions import is_own_call, is_pure
 from rlscope.analysis.random_draws import draws
 from rlscope.analysis.read_names import names_in
 from rlscope.analysis.repeated_calls import given, trains
@@ -28,52 +28,93 @@ _DEEPEST = 3  # functions that call functions
 
 
 @dataclass(frozen=True)
-class Method:
-    """A method without arguments, which computes with what its object has."""
+class Call:
+    """A call of a function of the same file, which computes with what its object has and with what
+    stays the same."""
 
     name: str
     reads: frozenset[str]
-    """The attributes."""
+    """Attributes of the object."""
 
 
-def method_at(source: Source, line: int) -> Method | None:
-    """The pure method of the same object that a line calls with nothing: self.distances()."""
-    names = [
-        node.func.attr
-        for node in source.around(line)
-        if isinstance(node, ast.Call) and not node.args and not node.keywords
-        if isinstance(node.func, ast.Attribute) and _is_self(node.func.value)
+def call_at(source: Source, line: int) -> Call | None:
+    """The call of a pure function in a line that is given only what may have been the same before:
+    self.distances(), search(self.walls, GOAL)."""
+    calls = [
+        node for node in source.around(line) if isinstance(node, ast.Call) and is_own_call(node)
     ]
-    functions = source.functions_by_name() if names else {}
-    for name in names:
-        function = functions.get(name)
-        if function is not None and is_pure(function, functions):
-            reads = _attributes(function)
-            if reads:
-                return Method(name, reads)
+    functions = source.functions_by_name() if calls else {}
+    for call in calls:
+        function = functions.get(name_of(call.func))
+        if function is None or not is_pure(function, functions):
+            continue
+        reads = _of_self(given(call)) | _attributes(function, functions)
+        if not _are_kept(source, line, call) or not _reads_what_stays(source, function, functions):
+            continue
+        if reads or given(call):
+            return Call(function.name, reads)
     return None
 
 
-def may_change(
-    function: Function, method: Method, functions: Mapping[str, Function], deepest: int = _DEEPEST
-) -> bool:
-    """Whether a function may change what a method reads, or calls one of the file's own functions
-    that may."""
-    if _changes(function, method):
-        return True
-    called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-    return deepest > 0 and any(
-        may_change(functions[name], method, functions, deepest - 1)
-        for name in called & functions.keys()
+def _are_kept(source: Source, line: int, call: ast.Call) -> bool:
+    """Whether a call is given attributes of its object, constants and what the file keeps."""
+    function = source.function_node(line)
+    return function is not None and all(
+        isinstance(each, ast.Constant)
+        or _is_of_self(each)
+        or (isinstance(each, ast.Name) and is_kept(source.tree or function, function, each))
+        for each in given(call)
     )
 
 
-def _changes(function: Function, method: Method) -> bool:
-    names = {f"{_SELF}.{each}" for each in method.reads}
-    return any(changes(node, names) or _gives(node, names) for node in ast.walk(function))
+def _reads_what_stays(
+    source: Source, function: Function, functions: Mapping[str, Function]
+) -> bool:
+    """Whether what a function reads of its file is set once."""
+    tree = source.tree or function
+    set_by_file = {
+        each.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    for each in _with_called(function, functions):
+        own = {part.arg for part in ast.walk(each.args) if isinstance(part, ast.arg)}
+        names = [part for part in ast.walk(each) if isinstance(part, ast.Name)]
+        own |= {part.id for part in names if isinstance(part.ctx, ast.Store)}
+        outer = (part for part in names if part.id in set_by_file - own)
+        if not all(is_kept(tree, each, part) for part in outer):
+            return False
+    return True
 
 
-def _gives(node: ast.AST, names: Container[str]) -> bool:
+def may_change(
+    function: Function,
+    call: Call,
+    functions: Mapping[str, Sequence[Function]],
+    deepest: int = _DEEPEST,
+) -> bool:
+    """Whether a function may change what a call reads, or calls one of the file's own functions
+    that may.
+
+    Args:
+        functions: all of the file's own of each name.
+    """
+    if _changes(function, call):
+        return True
+    called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return deepest > 0 and any(
+        may_change(each, call, functions, deepest - 1)
+        for name in called & functions.keys()
+        for each in functions[name]
+    )
+
+
+def _changes(function: Function, call: Call) -> bool:
+    names = {f"{_SELF}.{each}" for each in call.reads}
+    return any(changes(node, names) or _gives(node, names, call) for node in ast.walk(function))
+
+
+def _gives(node: ast.AST, names: Container[str], call: Call) -> bool:
     """Whether it sets an attribute, or gives what that has to others: another variable, or a
     function that may do more than read."""
     if isinstance(node, ast.Attribute):
@@ -82,6 +123,7 @@ def _gives(node: ast.AST, names: Container[str]) -> bool:
         return ast.unparse(node.value) in names
     return (
         isinstance(node, ast.Call)
+        and name_of(node.func) != call.name
         and not only_reads(node)
         and any(ast.unparse(each) in names for each in given(node))
     )
@@ -109,11 +151,12 @@ def unchanged_in_closure(source: Source, line: int) -> str | None:
     return None
 
 
-def callers(functions: Mapping[str, Function], name: str) -> list[Function]:
+def callers(functions: Mapping[str, Sequence[Function]], name: str) -> list[Function]:
     """The functions that call one of a name."""
     return [
         each
-        for each in functions.values()
+        for nodes in functions.values()
+        for each in nodes
         if any(isinstance(node, ast.Call) and name_of(node.func) == name for node in ast.walk(each))
     ]
 
@@ -132,15 +175,37 @@ def _is_given_away(function: ast.AST, name: str) -> bool:
     return False
 
 
-def _attributes(function: Function) -> frozenset[str]:
-    """Those of its object that a method reads, but for methods that it calls."""
-    called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+def _attributes(function: Function, functions: Mapping[str, Function]) -> frozenset[str]:
+    """Those of its object that a method and the methods that it calls read."""
+    found: set[str] = set()
+    for each in _with_called(function, functions):
+        called = {id(node.func) for node in ast.walk(each) if isinstance(node, ast.Call)}
+        found |= _of_self(node for node in ast.walk(each) if id(node) not in called)
+    return frozenset(found)
+
+
+def _of_self(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The attributes of the object among some nodes."""
     return frozenset(
-        node.attr
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute) and _is_self(node.value) and id(node) not in called
+        node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_of_self(node)
     )
 
 
-def _is_self(value: ast.AST) -> bool:
-    return isinstance(value, ast.Name) and value.id == _SELF
+def _with_called(function: Function, functions: Mapping[str, Function]) -> list[Function]:
+    """A function and those of its file that it calls, each once."""
+    found, waiting = [function], [function]
+    while waiting:
+        calls = (node for node in ast.walk(waiting.pop()) if isinstance(node, ast.Call))
+        for name in {name_of(call.func) for call in calls if is_own_call(call)} & functions.keys():
+            if all(functions[name] is not each for each in found):
+                found.append(functions[name])
+                waiting.append(functions[name])
+    return found
+
+
+def _is_of_self(value: ast.AST) -> bool:
+    return (
+        isinstance(value, ast.Attribute)
+        and isinstance(value.value, ast.Name)
+        and value.value.id == _SELF
+    )

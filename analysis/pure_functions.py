@@ -27,21 +27,33 @@ _MAKERS = frozenset(
     "arange array concatenate copy defaultdict deque dict empty empty_like full list ones ones_like"
     " set sorted stack zeros zeros_like".split()
 )
-_LEAVES = (ast.Await, ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Delete, ast.Import)
+_LEAVES = (ast.Await, ast.Global, ast.Nonlocal, ast.Delete, ast.Import)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 _DEEPEST = 3  # functions that call functions
 
 
 def is_pure(function: Function, functions: Mapping[str, Function], deepest: int = _DEEPEST) -> bool:
-    """`functions`: the file's own, by name, which may be called, too."""
+    """A generator gives another iterator each time, but may be called by such a function.
+
+    Args:
+        functions: the file's own, by name, which may be called, too.
+    """
     if deepest == 0:
         return False
     own = _made_anew(function)
+    leaves = (*_LEAVES, *_YIELDS) if deepest == _DEEPEST else _LEAVES
     for node in ast.walk(function):
-        if isinstance(node, _LEAVES):
+        if isinstance(node, leaves):
             return False
         if isinstance(node, ast.Call) and not _is_pure_call(node, own, functions, deepest):
             return False
     return all(_owner(each) in own for each in _stored(function) if not isinstance(each, ast.Name))
+
+
+def is_own_call(call: ast.Call) -> bool:
+    """Whether it may be of a function of the same file: f(x), self.f(x)."""
+    owner = getattr(call.func, "value", None)
+    return isinstance(call.func, ast.Name) or (isinstance(owner, ast.Name) and owner.id == "self")
 
 
 def _made_anew(function: Function) -> set[str]:
@@ -75,9 +87,9 @@ def _is_pure_call(
     name = name_of(call.func)
     if only_reads(call):
         return name != "print" and not draws(call)
+    if name in functions and is_own_call(call):
+        return is_pure(functions[name], functions, deepest - 1)
     if isinstance(call.func, ast.Name):
-        if name in functions:
-            return is_pure(functions[name], functions, deepest - 1)
         return name in _MAKERS
     if isinstance(call.func, ast.Attribute):
         return name in _READS or (name in _FILLS and _owner(call.func.value) in own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -88,10 +88,16 @@ class Source:
 
     def functions_by_name(self) -> dict[str, Function]:
         """Those of a name that no other one has, by that."""
-        nodes = ast.walk(self.tree or ast.Module([], []))
-        found = [node for node in nodes if isinstance(node, _FUNCTIONS)]
-        count = Counter(node.name for node in found)
-        return {node.name: node for node in found if count[node.name] == 1}
+        named = self.functions_of_name()
+        return {name: nodes[0] for name, nodes in named.items() if len(nodes) == 1}
+
+    def functions_of_name(self) -> dict[str, list[Function]]:
+        """All of each name."""
+        found: dict[str, list[Function]] = {}
+        for node in ast.walk(self.tree or ast.Module([], [])):
+            if isinstance(node, _FUNCTIONS):
+                found.setdefault(node.name, []).append(node)
+        return found
 
     def calls_any(self, line: int, names: Container[str]) -> bool:
         """Whether a call of one of some names begins in a line."""

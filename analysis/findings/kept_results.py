@@ -10,10 +10,10 @@ from rlscope.analysis import statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.kept_results import (
-    Method,
+    Call,
+    call_at,
     callers,
     may_change,
-    method_at,
     unchanged_in_closure,
 )
 from rlscope.analysis.prices import exact
@@ -37,12 +37,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             line, total_ns = row["line"], row["total_ns"]
             if not verdicts.is_line_costly(total_ns, loop.loop_ns):
                 continue
-            said = _of_method(source, line, seen) or _of_closure(source, line)
+            said = _of_call(source, line, seen) or _of_closure(source, line)
             if said is None:
                 continue
-            title, evidence = said
+            what, evidence = said
             yield Finding(
-                title=f"{title} again and again, for {share(total_ns, loop.loop_ns)} of the loop",
+                title=f"computing {what} again, though it did not change, takes "
+                f"{share(total_ns, loop.loop_ns)} of the loop",
                 evidence=evidence,
                 evidence_sql=statement.shown(_LINES, **asked),
                 fix="Compute it once, where what it is made of changes, and keep the result.",
@@ -54,24 +55,26 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             )
 
 
-def _of_method(source: Source, line: int, seen: Container[int]) -> tuple[str, str] | None:
-    method = method_at(source, line)
-    if method is None or _is_changed(source, line, method, seen):
+def _of_call(source: Source, line: int, seen: Container[int]) -> tuple[str, str] | None:
+    call = call_at(source, line)
+    if call is None or _is_changed(source, line, call, seen):
         return None
-    title = f"{method.name}() computes what did not change"
-    reads = ", ".join(f"self.{each}" for each in sorted(method.reads))
-    return title, f"It reads {reads} alone. No function that led to the line changes them."
+    reads = ", ".join(f"self.{each}" for each in sorted(call.reads))
+    if not reads:
+        return f"{call.name}()", "It is given what stays the same, and reads nothing else."
+    alone = f"It reads {reads} alone. No function that led to the line changes them."
+    return f"{call.name}()", alone
 
 
-def _is_changed(source: Source, line: int, method: Method, seen: Container[int]) -> bool:
-    """Whether a function that led to a line may change what a method reads, or no function did.
+def _is_changed(source: Source, line: int, call: Call, seen: Container[int]) -> bool:
+    """Whether a function that led to a line may change what a call reads, or no function did.
 
     Args:
         seen: lines of the file that the loop was seen in.
     """
-    functions, led = source.functions_by_name(), [source.function_node(line)]
+    functions, led = source.functions_of_name(), [source.function_node(line)]
     for _ in range(_DEEPEST):
-        if any(each is None or may_change(each, method, functions) for each in led):
+        if any(each is None or may_change(each, call, functions) for each in led):
             return True
         led = [
             caller
@@ -88,7 +91,7 @@ def _of_closure(source: Source, line: int) -> tuple[str, str] | None:
     if name is None:
         return None
     return (
-        f"{name} is computed",
+        name,
         "The line reads variables of the function around its own alone: all calls compute the "
         "same. If gradients of it are asked for more than once, give retain_graph=True.",
     )

@@ -75,6 +75,63 @@ def test_what_only_the_constructor_computes_is_computed_once():
     assert found_by("kept_results", trace) == []
 
 
+WALLS = """\
+GOAL = (9, 9)
+SEEN = set()
+
+class Maze:
+    def near(self, place):
+        for move in ((0, 1), (1, 0)):
+            if (place[0] + move[0], place[1] + move[1]) not in self.walls:
+                yield place[0] + move[0], place[1] + move[1]
+
+    def search(self, start):
+        found, todo = {start: 0}, deque([start])
+        while todo:
+            place = todo.popleft()
+            for near in self.near(place):
+                found[near] = found[place] + 1
+        return found
+
+    def step(self, action):
+        {moves}
+        return {search}[self.place]
+
+class Wrapper:
+    def step(self, action):
+        {wraps}
+        return self.maze.step(action)
+
+def find(walls, start):
+    return {place: {body} for place in walls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "speaks"),
+    [
+        ({}, True),
+        ({"search": "find(self.walls, GOAL)"}, True),
+        ({"search": "find(self.walls, SEEN)", "moves": "SEEN.add(action)"}, False),
+        ({"search": "find(self.walls, GOAL)", "body": "place in SEEN"}, True),
+        ({"search": "find(self.walls, GOAL)", "body": "SEEN", "moves": "SEEN.add(1)"}, False),
+        ({"search": "self.search(action)"}, False),
+        ({"search": "self.near(GOAL)"}, False),
+        ({"search": "find(self.walls, self.place)", "moves": "self.place = action"}, False),
+        ({"moves": "self.walls.add(action)"}, False),
+        ({"wraps": "self.walls.add(action)"}, False),  # another one's, for all that the text says
+    ],
+)
+def test_a_function_that_is_given_what_stays_and_its_generators(more, speaks):
+    parts = {"search": "self.search(GOAL)", "moves": "pass", "wraps": "pass", "body": "1"} | more
+    text = WALLS
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    times = [Time("simulation", "python", 3 * SECOND, 20), Time("simulation", "python", SECOND, 25)]
+    found = found_by("kept_results", loop_rows(*times, text=text))
+    assert [each.line for each in found] == [20] * speaks
+
+
 FISHER = """\
 def fisher(policy, obs):
     params = list(policy.parameters())
