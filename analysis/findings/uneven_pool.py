@@ -25,7 +25,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not process_verdicts.are_tasks_uneven(longest_ns, mean_ns):
             continue
         yield Finding(
-            title=f"one of {count(row['workers'])} workers of a pool works for "
+            title=f"one of {count(row['workers'])} workers of a pool is busy for "
             f"{duration(longest_ns)}, and all for {duration(mean_ns)} in the mean",
             evidence=f"The program waits {duration(row['wait_ns'])} for them. A worker that takes "
             "the next task when it is done would work as long as the others.",

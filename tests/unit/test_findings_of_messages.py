@@ -186,8 +186,17 @@ def pooled(*worked_s: float):
         Time("simulation", "wait", 6 * SECOND, 5),
         process=[process(0, 0, LOOP_NS, host_id=0), *workers],
         more_breakdown=[
-            share(number, "simulation", "wait", round(each * SECOND), source="automatic")
+            share(number, "(none)", "wait", 7 * SECOND, stage="whole")
+            for number, _ in enumerate(worked_s, 1)
+        ],
+        wait=[
+            {"process_id": number, "kind": kind, "peer_process_id": peer, "self_ns": ns}
             for number, each in enumerate(worked_s, 1)
+            for kind, peer, ns in (
+                ("pipe", 0, round((7 - each) * SECOND) - 1),
+                ("semaphore", None, 1),
+                ("sleep", None, round(each * SECOND)),  # a simulator's
+            )
         ],
     )
 

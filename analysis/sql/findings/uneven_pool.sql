@@ -1,11 +1,14 @@
 -- The workers of a pool that a process ($process_id) waits for in operations ($operations): one row, or
 -- none where it waits for none.
---   workers, longest_ns, mean_ns  their time in operations
+--   workers, longest_ns, mean_ns  their time, without waits for tasks: for that process, or for each other
 --   operation, wait_ns  that with most of the waits, and all of these
-WITH _worker AS (
-  SELECT process_id, SUM(duration_ns) AS worked_ns FROM breakdown JOIN process USING (process_id)
-  WHERE parent_process_id = $process_id AND name LIKE 'pool worker %' AND stage IN ('loop', 'whole')
-    AND source IS NOT NULL GROUP BY process_id
+WITH _idle AS (
+  SELECT process_id, SUM(self_ns) AS idle_ns FROM wait
+  WHERE peer_process_id = $process_id OR kind = 'semaphore' GROUP BY process_id
+), _worker AS (
+  SELECT process_id, SUM(duration_ns) - COALESCE(ANY_VALUE(idle_ns), 0) AS worked_ns
+  FROM breakdown JOIN process USING (process_id) LEFT JOIN _idle USING (process_id)
+  WHERE parent_process_id = $process_id AND name LIKE 'pool worker %' GROUP BY process_id
 ), _wait AS (
   SELECT operation, SUM(duration_ns) AS wait_ns FROM training_loop
   WHERE process_id = $process_id AND layer = 'wait' AND operation IN (SELECT UNNEST($operations))
