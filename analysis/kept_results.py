@@ -40,20 +40,33 @@ class Call:
 def call_at(source: Source, line: int) -> Call | None:
     """The call of a pure function in a line that is given only what may have been the same before:
     self.distances(), search(self.walls, GOAL)."""
-    calls = [
-        node for node in source.around(line) if isinstance(node, ast.Call) and is_own_call(node)
-    ]
-    functions = source.functions_by_name() if calls else {}
-    for call in calls:
-        function = functions.get(name_of(call.func))
-        if function is None or not is_pure(function, functions):
-            continue
-        reads = _of_self(given(call)) | _attributes(function, functions)
-        if not _are_kept(source, line, call) or not _reads_what_stays(source, function, functions):
-            continue
-        if reads or given(call):
-            return Call(function.name, reads)
+    functions = source.functions_by_name()
+    for node in source.around(line):
+        if isinstance(node, ast.Call) and (call := _of_kept(source, node, line, functions)):
+            return call
     return None
+
+
+def calls_of_kept(source: Source) -> dict[str, list[tuple[Call, int]]]:
+    """All such calls in a file, and their lines, by their text."""
+    functions = source.functions_by_name()
+    found: dict[str, list[tuple[Call, int]]] = {}
+    for node in ast.walk(source.tree or ast.Module([], [])):
+        if isinstance(node, ast.Call) and (call := _of_kept(source, node, node.lineno, functions)):
+            found.setdefault(ast.unparse(node), []).append((call, node.lineno))
+    return found
+
+
+def _of_kept(
+    source: Source, node: ast.Call, line: int, functions: Mapping[str, Function]
+) -> Call | None:
+    function = functions.get(name_of(node.func)) if is_own_call(node) else None
+    if function is None or not is_pure(function, functions):
+        return None
+    if not _are_kept(source, line, node) or not _reads_what_stays(source, function, functions):
+        return None
+    reads = _of_self(given(node)) | _attributes(function, functions)
+    return Call(function.name, reads) if reads or given(node) else None
 
 
 def _are_kept(source: Source, line: int, call: ast.Call) -> bool:
@@ -88,20 +101,20 @@ def _reads_what_stays(
 
 
 def may_change(
-    function: Function,
+    part: ast.AST,
     call: Call,
     functions: Mapping[str, Sequence[Function]],
     deepest: int = _DEEPEST,
 ) -> bool:
-    """Whether a function may change what a call reads, or calls one of the file's own functions
-    that may.
+    """Whether a function, or a statement, may change what a call reads, or calls one of the file's
+    own functions that may.
 
     Args:
         functions: all of the file's own of each name.
     """
-    if _changes(function, call):
+    if _changes(part, call):
         return True
-    called = {name_of(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    called = {name_of(node.func) for node in ast.walk(part) if isinstance(node, ast.Call)}
     return deepest > 0 and any(
         may_change(each, call, functions, deepest - 1)
         for name in called & functions.keys()
@@ -109,9 +122,9 @@ def may_change(
     )
 
 
-def _changes(function: Function, call: Call) -> bool:
+def _changes(part: ast.AST, call: Call) -> bool:
     names = {f"{_SELF}.{each}" for each in call.reads}
-    return any(changes(node, names) or _gives(node, names, call) for node in ast.walk(function))
+    return any(changes(node, names) or _gives(node, names, call) for node in ast.walk(part))
 
 
 def _gives(node: ast.AST, names: Container[str], call: Call) -> bool:

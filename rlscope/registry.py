@@ -169,6 +169,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "space_makes": "rlscope.analysis.findings.space_makes:RULE",
         "step_backwards": "rlscope.analysis.findings.step_backwards:RULE",
         "kept_results": "rlscope.analysis.findings.kept_results:RULE",
+        "repeated_results": "rlscope.analysis.findings.repeated_results:RULE",
         "inverses": "rlscope.analysis.findings.inverses:RULE",
         "late_worker": "rlscope.analysis.findings.late_worker:RULE",
         "host_conversions": "rlscope.analysis.findings.host_conversions:RULE",

@@ -107,6 +107,7 @@ PLANTED = {
     "priced_table": Plant("rows of a pandas table", ("table_rows",), ("--arrays",)),
     "pools_of_one_round": Plant("a pool each round", ("process_starts",), ("--one-pool",)),
     "searched_walls": Plant("a search of walls that stay", ("kept_results",), ("--once",)),
+    "asked_swarm": Plant("the same distances again", ("repeated_results",), ("--once",)),
     "checked_spaces": Plant("spaces made in each step", ("space_makes",), ("--made-once",)),
     "managed_memory": Plant("a memory in a manager", ("manager_items",), ("--local",)),
     "bounded_critic": Plant("singular values each update", ("eigenvalues",), ("--power",)),

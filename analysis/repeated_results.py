@@ -1,0 +1,124 @@
+"""Which functions of a program's text compute the same several times before it may change.
+
+def step(self, action):
+    self.move(action)
+    return self.seen(), self.reward(), self.is_over()    # of which each asks self.distances()
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rlscope.analysis.kept_results import Call, calls_of_kept, may_change
+from rlscope.analysis.pure_functions import is_own_call, is_pure
+from rlscope.analysis.repeated_calls import lines_of_the_same
+from rlscope.analysis.source_code import Function, Source, name_of
+
+_DEEPEST = 3  # functions that call functions
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A call that gives the same several times."""
+
+    name: str
+    """Of the function."""
+    times: int
+    lines: frozenset[int]
+    """All that call it like that."""
+
+
+def computed_again(source: Source) -> Iterator[Repeated]:
+    """Calls of pure functions that are given what stays the same: self.distances(). A function
+    makes each at least twice, by itself or in pure functions that it calls, and nothing in between
+    may change what is read."""
+    functions, every = source.functions_by_name(), source.functions_of_name()
+    for text, calls in calls_of_kept(source).items():
+        call, lines = calls[0][0], frozenset(line for _, line in calls)
+        times = max(
+            _most_unchanged(function, _Asked(text, call, functions, every))
+            for nodes in every.values()
+            for function in nodes
+        )
+        if times >= _FEWEST:
+            yield Repeated(call.name, times, lines)
+
+
+def computed_in_lines(source: Source, line: int) -> Repeated | None:
+    """The call of a pure function that a line and others of the same function make with the same
+    variables, which do not change: score(board, me) in three lines."""
+    functions = source.functions_by_name()
+    for node in source.around(line):
+        if isinstance(node, ast.Call) and is_own_call(node) and name_of(node.func) in functions:
+            name = name_of(node.func)
+            lines = lines_of_the_same(source, line)
+            if lines and is_pure(functions[name], functions):
+                return Repeated(name, len(lines), frozenset(lines))
+    return None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    text: str
+    call: Call
+    functions: Mapping[str, Function]
+    every: Mapping[str, Sequence[Function]]
+
+
+def _most_unchanged(function: Function, asked: _Asked) -> int:
+    """How often a call is made at most until something may change."""
+    most = times = 0
+    for statement in function.body:
+        times += sum(_times(each, asked, _DEEPEST) for each in _always(statement))
+        most = max(most, times)
+        if may_change(statement, asked.call, asked.every):
+            times = 0
+    return most
+
+
+def _times(part: ast.AST, asked: _Asked, deepest: int) -> int:
+    """How often an expression makes the call, at least."""
+    found = 0
+    for node in _evaluated(part):
+        if not isinstance(node, ast.Call) or not is_own_call(node):
+            continue
+        if ast.unparse(node) == asked.text:
+            found += 1
+        elif deepest and (called := asked.functions.get(name_of(node.func))) is not None:
+            if is_pure(called, asked.functions):
+                found += sum(
+                    _times(each, asked, deepest - 1)
+                    for statement in called.body
+                    for each in _always(statement)
+                )
+    return found
+
+
+def _always(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement computes whichever way it goes."""
+    if isinstance(statement, (ast.If, ast.While)):
+        yield statement.test
+    elif isinstance(statement, ast.For):
+        yield statement.iter
+    elif isinstance(statement, ast.With):
+        for each in statement.body:
+            yield from _always(each)
+    elif not hasattr(statement, "body"):
+        yield statement
+
+
+def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
+    """Its parts, but for those that may not be computed."""
+    yield part
+    parts: Sequence[ast.AST] = [*ast.iter_child_nodes(part)]
+    if isinstance(part, ast.IfExp):
+        parts = [part.test]
+    elif isinstance(part, ast.BoolOp):
+        parts = part.values[:1]
+    elif isinstance(part, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        parts = [each.iter for each in getattr(part, "generators", [])[:1]]
+    for each in parts:
+        yield from _evaluated(each)
