@@ -47,13 +47,22 @@ def call_at(source: Source, line: int) -> Call | None:
     return None
 
 
-def calls_of_kept(source: Source) -> dict[str, list[tuple[Call, int]]]:
-    """All such calls in a file, and their lines, by their text."""
+def calls_of_kept(source: Source, lines: Container[int]) -> dict[str, tuple[Call, set[int]]]:
+    """Such calls in some lines, by their text, with all lines of the file that call like that."""
     functions = source.functions_by_name()
-    found: dict[str, list[tuple[Call, int]]] = {}
-    for node in ast.walk(source.tree or ast.Module([], [])):
-        if isinstance(node, ast.Call) and (call := _of_kept(source, node, node.lineno, functions)):
-            found.setdefault(ast.unparse(node), []).append((call, node.lineno))
+    calls = [
+        node
+        for node in ast.walk(source.tree or ast.Module([], []))
+        if isinstance(node, ast.Call) and is_own_call(node) and name_of(node.func) in functions
+    ]
+    found: dict[str, tuple[Call, set[int]]] = {}
+    for node in calls:
+        if node.lineno in lines and (call := _of_kept(source, node, node.lineno, functions)):
+            found[ast.unparse(node)] = call, set()
+    names = {call.name for call, _ in found.values()}
+    for node in calls:
+        if name_of(node.func) in names and ast.unparse(node) in found:
+            found[ast.unparse(node)][1].add(node.lineno)
     return found
 
 

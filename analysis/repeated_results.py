@@ -8,7 +8,7 @@ def step(self, action):
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlscope.analysis.kept_results import Call, calls_of_kept, may_change
@@ -31,20 +31,26 @@ class Repeated:
     """All that call it like that."""
 
 
-def computed_again(source: Source) -> Iterator[Repeated]:
+def computed_again(source: Source, costly: Container[int]) -> Iterator[Repeated]:
     """Calls of pure functions that are given what stays the same: self.distances(). A function
     makes each at least twice, by itself or in pure functions that it calls, and nothing in between
-    may change what is read."""
+    may change what is read.
+
+    Args:
+        costly: the lines that are looked at, and the functions around them.
+    """
     functions, every = source.functions_by_name(), source.functions_of_name()
-    for text, calls in calls_of_kept(source).items():
-        call, lines = calls[0][0], frozenset(line for _, line in calls)
-        times = max(
-            _most_unchanged(function, _Asked(text, call, functions, every))
-            for nodes in every.values()
-            for function in nodes
-        )
+    around = [
+        function
+        for nodes in every.values()
+        for function in nodes
+        if any(line in costly for line in range(function.lineno, (function.end_lineno or 0) + 1))
+    ]
+    for text, (call, lines) in calls_of_kept(source, costly).items():
+        asked = _Asked(text, call, functions, every)
+        times = max((_most_unchanged(function, asked) for function in around), default=0)
         if times >= _FEWEST:
-            yield Repeated(call.name, times, lines)
+            yield Repeated(call.name, times, frozenset(lines))
 
 
 def computed_in_lines(source: Source, line: int) -> Repeated | None:
@@ -74,7 +80,7 @@ def _most_unchanged(function: Function, asked: _Asked) -> int:
     for statement in function.body:
         times += sum(_times(each, asked, _DEEPEST) for each in _always(statement))
         most = max(most, times)
-        if may_change(statement, asked.call, asked.every):
+        if times and may_change(statement, asked.call, asked.every):
             times = 0
     return most
 

@@ -48,7 +48,7 @@ def _repeated(
     rows = sorted(rows, key=lambda row: -row["total_ns"])
     told: set[int] = set()
     for found in [
-        *computed_again(source),
+        *computed_again(source, {row["line"] for row in rows}),
         *filter(None, (computed_in_lines(source, row["line"]) for row in rows)),
     ]:
         row = next((each for each in rows if each["line"] in found.lines), None)

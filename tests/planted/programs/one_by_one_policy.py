@@ -41,7 +41,7 @@ def act_together(net, observations, memories):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--batched", action="store_true")
-    parser.add_argument("--updates", type=int, default=12)
+    parser.add_argument("--updates", type=int, default=40)
     options = parser.parse_args()
     torch.manual_seed(6)
     torch.set_num_threads(1)
