@@ -102,13 +102,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     stepped_ns = min(_stepped_ns(trace, loop, operations, rows) + called_ns, time.saving_ns)
     if not learning_verdicts.is_replay_stepped(stepped_ns, time.saving_ns):
         return
-    first, entries = rows[0], rows[0]["entries"]
+    first, place, entries = rows[0], rows[0], rows[0]["entries"]
     is_descent = verdicts.is_most(called_ns, stepped_ns)
     draws = _draws(trace, loop, entries)
     price = time.less((_DESCENT if is_descent else _INDEXING).times(draws))
     what, fix = _IN_DEQUE if any(_looks_in_deque(trace, row) for row in rows) else _STEPPED
-    if is_descent and _halves(trace, first):
-        what, fix = _DESCENDED
+    tree = [row for row in rows if _halves(trace, row)] if is_descent else []
+    if verdicts.is_most(_all_ns(tree), called_ns):
+        place, (what, fix) = tree[0], _DESCENDED
     shuffling = [row for row in rows if _permutes(trace, row)]
     if verdicts.is_most(_all_ns(shuffling), stepped_ns):
         price = estimate_of(shuffling).less(_DRAWING.times(draws))
@@ -130,8 +131,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         no_effect="No effect where a transition is so large that copying it takes the time.",
         price=price,
         operation=first["operation"],
-        file=first["file"],
-        line=first["line"],
+        file=place["file"],
+        line=place["line"],
     )
 
 

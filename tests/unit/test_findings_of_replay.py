@@ -83,6 +83,30 @@ def test_a_tree_that_python_goes_down_for_each_transition_is_named(down: str, is
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - 1000 * 150_000)
 
 
+def test_a_tree_is_named_where_another_line_is_hotter_than_each_of_its_own():
+    text = (
+        "def get(self, node):\n    if low: return self.get(2 * node + 1)\n"
+        "    return self.get(2 * node + 2)\ndef sample(self):\n"
+        "    for each in range(8): found.append(self.get(each))\n    return stack(found)\n"
+    )
+    state = {"process_id": 0, "stage": "loop", "operation": "replay", "layer": "python"}
+    state |= {"file": FILE, "is_own": True, "readings": 100}
+    times = {2: (3, 3), 3: (3, 3), 5: (0, 6), 6: (4, 4)}  # own and total
+    trace = loop_rows(
+        Time("replay", "python", 4 * SECOND, 6),
+        entries={"replay": 1000},
+        text=text,
+        source_line=[
+            {**state, "line": line, "total_ns": total * SECOND // 2}
+            | dict.fromkeys(("own_ns", "own_low_ns", "own_high_ns"), own * SECOND // 2)
+            for line, (own, total) in times.items()
+        ],
+    )
+    (finding,) = found(python_replay.RULE, trace)
+    assert finding.line == 2
+    assert "level by level" in finding.fix
+
+
 @pytest.mark.parametrize(
     ("line", "lines"),
     [
