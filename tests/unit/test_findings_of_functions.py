@@ -57,6 +57,8 @@ SPEAKING = [
     ("environment_makes", "evaluation", (f"{LIBRARY}/gym/envs/registration.py", "make_vec")),
     ("environment_makes", "simulation", (f"{LIBRARY}/dm_control/suite/__init__.py", "load")),
     ("space_makes", "simulation", (f"{LIBRARY}/gymnasium/spaces/box.py", "Box.__init__")),
+    ("module_walks", "inference", (f"{TORCH}/nn/modules/module.py", "Module.eval")),
+    ("module_walks", "(none)", (f"{TORCH}/nn/modules/module.py", "Module.to")),
     ("integrators", "simulation", (f"{LIBRARY}/scipy/integrate/_ivp/ivp.py", "solve_ivp")),
     (
         "manager_items",
@@ -109,6 +111,8 @@ SILENT = [
     ("eager_calls", "backprop", (TAPE, "GradientTape.watch")),
     ("unjitted_jax", "(none)", (f"{LIBRARY}/jax/_src/numpy/array_constructors.py", "asarray")),
     ("space_makes", "simulation", (f"{LIBRARY}/gymnasium/spaces/box.py", "Box.sample")),
+    ("module_walks", "inference", (f"{TORCH}/nn/modules/module.py", "Module._call_impl")),
+    ("module_walks", "backprop", (f"{TORCH}/nn/modules/module.py", "Module.zero_grad")),
     ("manager_items", "replay", ("/lib/python3.11/multiprocessing/managers.py", "Server.serve")),
     ("rendering", "inference", (f"{LIBRARY}/games/world.py", "World.render")),
     ("rendering", "simulation", (f"{LIBRARY}/games/world.py", "World.rendering_mode")),

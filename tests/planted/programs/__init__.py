@@ -113,6 +113,7 @@ PLANTED = {
     "bounded_critic": Plant("singular values each update", ("eigenvalues",), ("--power",)),
     "stepwise_losses": Plant("backward for each step", ("step_backwards",), ("--summed",)),
     "threaded_poles": Plant("threads for a cheap step", ("cheap_threads",), ("--plain",)),
+    "switched_modes": Plant("eval() for each action", ("module_walks",), ("--leave",)),
     "chunked_games": Plant("chunks made in advance", ("uneven_pool",), ("--one-by-one",)),
     "one_by_one_choices": Plant("a distribution each row", ("row_distributions",), ("--at-once",)),
     "lambda_returns": _held_out("returns as a loop over tensors", ("tensor_loop",), "--array"),
