@@ -31,6 +31,20 @@ OBJECT_COPIES = (
     r".*/pprint\.py:.*",
 )
 """What goes through all that an object holds."""
+LOGGING_LIBRARIES = (
+    r".*/logging/__init__\.py:(Logger|LoggerAdapter)\..*",
+    r".*/csv\.py:DictWriter\..*",
+    r".*/torch/utils/tensorboard/.*",
+    r".*/tensorboardX/.*",
+    r".*/tensorflow/python/ops/summary_ops_v2\.py:.*",
+    r".*/wandb/.*",
+    r".*/mlflow/.*",
+    r".*/comet_ml/.*",
+    r".*/loguru/.*",
+    r".*/tqdm/std\.py:tqdm\.(set_\w+|refresh|display|update|write)",
+    r".*/stable_baselines3/common/logger\.py:.*",
+)
+"""What libraries log with: one library is one row."""
 _STATEMENT = "findings/library_function"
 # What handles files, in the standard library.
 _FILE_CALLS = frozenset(

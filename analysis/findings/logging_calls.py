@@ -11,7 +11,12 @@ from rlscope.amounts import duration, plural, share
 from rlscope.analysis import statement, verdicts
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import FunctionTime, estimate_of, of_functions
+from rlscope.analysis.function_time import (
+    LOGGING_LIBRARIES,
+    FunctionTime,
+    estimate_of,
+    of_functions,
+)
 from rlscope.analysis.prices import Price, exact
 from rlscope.analysis.source_code import Source, name_of, source_of
 
@@ -19,20 +24,6 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _STATEMENT = "findings/logging_time"
-# What libraries log with: one library is one row.
-_LIBRARIES = (
-    r".*/logging/__init__\.py:(Logger|LoggerAdapter)\..*",
-    r".*/csv\.py:DictWriter\..*",
-    r".*/torch/utils/tensorboard/.*",
-    r".*/tensorboardX/.*",
-    r".*/tensorflow/python/ops/summary_ops_v2\.py:.*",
-    r".*/wandb/.*",
-    r".*/mlflow/.*",
-    r".*/comet_ml/.*",
-    r".*/loguru/.*",
-    r".*/tqdm/std\.py:tqdm\.(set_\w+|refresh|display|update|write)",
-    r".*/stable_baselines3/common/logger\.py:.*",
-)
 # Those whose writer is a thread.
 _WRITERS = (r".*/torch/utils/tensorboard/.*", r".*/tensorboardX/.*")
 _SHOWN = "scalar histogram image figure text video"
@@ -51,7 +42,7 @@ _METHOD = re.compile(rf"\w*({_CLASSES})\.(?!__init__)\w+".replace(" ", "|"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    functions = [*_LIBRARIES, *_own(trace, loop)]
+    functions = [*LOGGING_LIBRARIES, *_own(trace, loop)]
     found = of_functions(trace, loop, functions)
     if found is None:
         return
@@ -95,7 +86,7 @@ def _beside(written: Price) -> str:
 def _nearest(trace: Trace, loop: Loop, found: FunctionTime) -> FunctionTime:
     """Where the program calls a library, if most of its logging is that: a function of its own that
     logs may be given what another one learns."""
-    library = of_functions(trace, loop, _LIBRARIES)
+    library = of_functions(trace, loop, LOGGING_LIBRARIES)
     if library and verdicts.is_most(library.time.saving_ns, found.time.saving_ns):
         return library
     return found

@@ -13,7 +13,12 @@ from rlscope.analysis import finding_verdicts, line_verdicts, statement, verdict
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.function_time import estimate_of, ns_by_file
+from rlscope.analysis.function_time import (
+    LOGGING_LIBRARIES,
+    estimate_of,
+    ns_by_file,
+    time_of_functions,
+)
 from rlscope.analysis.kept_containers import (
     moved_list,
     reader_of_kept,
@@ -73,6 +78,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             told |= {(file, each) for each in sums}
             operation = str(rows[0]["operation"])
             time = _without_others(trace, loop, time, said.function, operation)
+            logging = time_of_functions(trace, loop, LOGGING_LIBRARIES, {(file, line)})
+            time = time.less(logging).at_least(0)
             if not verdicts.is_line_costly(time.saving_ns, loop.loop_ns):
                 continue
             yield Finding(

@@ -60,6 +60,19 @@ def test_what_else_a_line_calls_goes_on(copied_ns, saving_ns):
     assert finding.price.saving_ns == pytest.approx(0.95 * saving_ns)
 
 
+def test_what_a_line_logs_is_no_copy():
+    text = "history = deque(maxlen=1000)\nfor step in range(9):\n    history.append(reward)\n"
+    trace = loop_rows(
+        Time("(none)", "python", 3 * SECOND, 4, (("/lib/tqdm/std.py", "tqdm.set_postfix"),)),
+        Time("(none)", "python", SECOND, 4),
+        text=text + "    bar.set_postfix(mean=np.mean(history))\n",
+        entries={"simulation": 1000},
+    )
+    (finding,) = found(whole_copy.RULE, trace)
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.95 * SECOND)
+
+
 def test_a_small_buffer_is_not_worth_a_word():
     line = "seen = np.append(seen, value)"
     assert found(whole_copy.RULE, copying(line, SECOND // 10)) == []
