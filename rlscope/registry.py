@@ -171,6 +171,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "kept_results": "rlscope.analysis.findings.kept_results:RULE",
         "repeated_results": "rlscope.analysis.findings.repeated_results:RULE",
         "module_walks": "rlscope.analysis.findings.module_walks:RULE",
+        "weight_statistics": "rlscope.analysis.findings.weight_statistics:RULE",
         "inverses": "rlscope.analysis.findings.inverses:RULE",
         "late_worker": "rlscope.analysis.findings.late_worker:RULE",
         "host_conversions": "rlscope.analysis.findings.host_conversions:RULE",

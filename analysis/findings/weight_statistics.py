@@ -1,0 +1,71 @@
+"""The loop reads numbers of each weight or gradient of a network, one tensor after the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlscope.amounts import share
+from rlscope.analysis.costly_lines import costly_lines, shown
+from rlscope.analysis.critical_loop import Loop
+from rlscope.analysis.finding import Finding, Rule
+from rlscope.analysis.prices import Price
+from rlscope.analysis.source_code import LOOPS, Source, name_of
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# What gives all tensors of a network.
+_TENSORS = frozenset(("named_parameters", "parameters", "state_dict"))
+# What makes numbers of tensors.
+_NUMBERS = frozenset(("cpu", "float", "item", "numpy", "tolist"))
+
+
+def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
+    time, first = Price(0, 0, 0), None
+    for line in costly_lines(trace, loop):
+        if reads_weights(line.source, line.row["line"]):
+            time, first = time.plus(line.time), first or line.row
+    if first is None:
+        return
+    yield Finding(
+        title="reading numbers of all weights or gradients takes "
+        f"{share(time.saving_ns, loop.loop_ns)} of the loop",
+        evidence="The line goes through the tensors of a network, and makes numbers of each.",
+        evidence_sql=shown(loop),
+        fix="Read them once in many updates. For the norm of all gradients, use "
+        "torch.nn.utils.clip_grad_norm_, which returns it, or torch._foreach_norm.",
+        no_effect="No effect where each value is looked at, or decides what comes next.",
+        price=time.part(0.6, 0.9, 1.0),
+        operation=first["operation"],
+        file=first["file"],
+        line=first["line"],
+    )
+
+
+def reads_weights(source: Source, line: int) -> bool:
+    """Whether a line is in a loop over the tensors of a network that makes numbers of them:
+    sum(p.grad.norm().item() ** 2 for p in net.parameters())."""
+    loops = [each for each in source.around(line) if isinstance(each, LOOPS)]
+    return bool(loops) and _is_over_tensors(loops[-1]) and _makes_numbers(loops[-1])
+
+
+def _is_over_tensors(loop: ast.AST) -> bool:
+    parts = getattr(loop, "generators", [loop])
+    overs = [part.iter for part in parts if hasattr(part, "iter")]
+    return any(
+        isinstance(node, ast.Call) and name_of(node.func) in _TENSORS
+        for over in overs
+        for node in ast.walk(over)
+    )
+
+
+def _makes_numbers(loop: ast.AST) -> bool:
+    """But changes no tensor in place, as what follows another network does."""
+    called = {name_of(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)}
+    changes = any(name.endswith("_") and not name.endswith("__") for name in called)
+    return not changes and not called.isdisjoint(_NUMBERS)
+
+
+RULE = Rule(_find, of_lines=True)
