@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
+from rlscope.analysis.program_options import option_number
 from rlscope.analysis.source_code import Source, name_of
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
@@ -73,6 +74,8 @@ def _number(source: Source, value: ast.expr, line: int, deepest: int) -> int | N
     made = _made(source, value, line)
     if made is None and isinstance(value, ast.Name):
         made = _argument(source, value.id, line)
+    if made is None and isinstance(value, ast.Attribute):
+        return option_number(source, value.attr)
     return None if made is None or deepest == 0 else _number(source, made, line, deepest - 1)
 
 

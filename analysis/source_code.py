@@ -36,6 +36,8 @@ class Source:
     """A file. Without a text, or with one that is no Python, nothing is known of its lines."""
 
     tree: ast.AST | None
+    command: str = ""
+    """What ran the program."""
 
     def loop_at(self, line: int) -> tuple[int, int] | None:
         """The first and the last line of the innermost loop in which a line is executed again and
@@ -175,7 +177,9 @@ def source_of(trace: Trace, file: str) -> Source:
         text = [""] * max((row["line"] for row in rows), default=0)
         for row in rows:
             text[row["line"] - 1] = row["text"]
-        files[file] = Source(_parsed("\n".join(text)))
+        commands = trace.table("run").to_dicts()
+        command = str(commands[0]["command"] or "") if commands else ""
+        files[file] = Source(_parsed("\n".join(text)), command)
     return files[file]
 
 
