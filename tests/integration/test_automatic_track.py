@@ -299,6 +299,7 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SBOS N(F)XFXDFBOS N(F)XN(Q)DFBOS AN(F)DFBOS N(F)O(D)BOS N(F)DI()BOS N(F)DKFS"),
         program("SBOS TTTTTDFBOS N(F)GFDBOS N(F)DGFBOS N(F)DAFBOS SBOXN(F)DFBOS N(F)DSDFBOS"),
         program("SFBOSFXFBOS FXFXFBOS QXFXQBOS FXS FXFBOS FXAFBOS FXJFVFBS N(F)XFXFBOSFXBOSFBOFXS"),
+        program("SLFSI()S SFBOLI()N(F)I(X()H)S SV(S)KFS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]

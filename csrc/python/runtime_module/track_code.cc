@@ -272,7 +272,8 @@ void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
   if (expects_ == Expects::kChosen || expects_ == Expects::kToken) return;
   if (expects_ == Expects::kName && has_gradients_) return;  // PyTorch's first backward imports
-  if (expects_ == Expects::kStep || has_key_ || !Follows() || state_ == kAutoNamed) return;
+  const bool has_key = has_key_ && expects_ == Expects::kForward;
+  if (expects_ == Expects::kStep || has_key || !Follows() || state_ == kAutoNamed) return;
   if (drawn_) is_batch_ = true;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;

@@ -134,6 +134,8 @@ class Tokens:
                 self._known = self._known.replace("M", "")
             if kind == "S" and not self._is_in("SUVG"):
                 self._known = "K"
+            elif kind == "S" and self._is_in("UVG"):
+                self._known = self._known.replace("K", "")  # of an observation before
             if kind == "I":
                 self._leave_import()
             if counts:
@@ -352,6 +354,7 @@ class Tokens:
         if self._learns() and not self._acts_now():
             return
         if self._block() is None:
+            self._disturb()
             self.found.append(Token("X", self._time, self._time))
         elif last[0].end < 0:
             last[0].has_output = True
