@@ -220,6 +220,34 @@ for _ in range(3):
     learn(agent(x).sum())
 """
 
+TESTED = """
+import time
+import numpy
+states = torch.zeros(8, 4)
+obs, _ = env.reset(seed=1)
+for number in range(20):
+    for _ in range(3):
+{acting}
+        obs = env.step(int(y.argmax()))[0]
+    old = agent(states)
+    learn(old.sum())
+    new = agent(states)
+    kl = (new - old).mean().item()
+    time.sleep(0.02)
+"""
+ACTING = {
+    "tensor": "        y = agent(torch.tensor(numpy.array([obs])))",
+    "changed": "        y = agent(torch.tensor(numpy.array([obs])).float().view(1, 4))",
+    "observation": "        y = agent(torch.as_tensor(obs))",
+    "block": "        with torch.no_grad():\n            y = agent(torch.as_tensor(obs))",
+    "made in block": """
+        with torch.no_grad():
+            y = agent(torch.as_tensor(numpy.array([obs])).to('cpu'))
+""",
+    "not converted": "        y = agent(states[:1])",
+}
+"""How each program acts. Only the last one does not act on conversions."""
+
 
 CONVERSIONS = {
     "y.numpy()": True,
@@ -256,6 +284,7 @@ CHILDREN = {
     "outputs": OUTPUTS,
     "odd": ODD,
     **{each: SEARCH.format(conversion=each) for each in CONVERSIONS},
+    **{each: TESTED.format(acting=acting) for each, acting in ACTING.items()},
 }
 
 
@@ -300,6 +329,18 @@ def test_what_a_program_without_an_environment_converts_was_inference(
     # Of four forwards in a row, the first two belong together.
     assert found.count(I) == (4 + 3 + 3 if CONVERSIONS[conversion] else 0)
     assert found.count(B) >= 3
+
+
+@pytest.mark.parametrize("acting", ACTING)
+def test_statistics_after_the_step_are_a_part_of_the_update(
+    children: dict[str, list[Found]], acting: str
+) -> None:
+    """As in ptan's examples of policy gradients."""
+    long = [name for name, start, end in children[acting][0] if end - start >= 20_000_000]
+    # Nothing follows the last one. Another operation may last as long on a busy machine.
+    name, other = (I, B) if acting == "not converted" else (B, I)
+    assert long.count(name) >= 19
+    assert long.count(other) <= 5
 
 
 def test_no_code_of_what_a_module_is_given_or_returns_runs(

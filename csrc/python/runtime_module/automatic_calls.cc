@@ -103,9 +103,6 @@ template <Event event>
 inline bool Counts(PyObject* const* arguments, size_t flagged_count, PyObject* keywords) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
   if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
-  if constexpr (event == Event::kConversion) {
-    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
-  }
   if constexpr (event == Event::kSaving || event == Event::kLoading) {
     return !IsInMemory(arguments, flagged_count, keywords);
   }
@@ -120,9 +117,6 @@ constexpr bool is_apart =
     event == Event::kEvaluation || event == Event::kUpdate || event == Event::kReplay ||
     event == Event::kRendering || event == Event::kSaving || event == Event::kLoading ||
     event == Event::kClosing;
-
-template <Event event>
-constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
 
 // False: the program ends here, with an exception set.
 template <Event event>
@@ -171,7 +165,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
   if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
-  if constexpr (is_conversion<event>) {
+  if constexpr (event == Event::kConnector) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
@@ -214,7 +208,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
     track->LeaveCompiled();
     NoteReturned(SelfOf(arguments, flagged_count), result);
   }
-  if constexpr (is_conversion<event>) track->LeaveConversion(result);
+  if constexpr (event == Event::kConnector) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
   if constexpr (event == Event::kOutput) track->LeaveOutput();
   if constexpr (event == Event::kValue) track->LeaveValue();
@@ -298,6 +292,9 @@ PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
+  if constexpr (event == Event::kConversion) {
+    return CallConversion(&own_track, SelfOf(arguments, flagged_count), call);
+  }
   if (!Counts<event>(arguments, flagged_count, keywords)) {
     return call();
   }
@@ -324,6 +321,9 @@ PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagg
   if constexpr (is_message<event>) return CallMessage<event>(call);
   if constexpr (event == Event::kMaking) {
     return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
+  }
+  if constexpr (event == Event::kConversion) {
+    return CallConversion(&own_track, SelfOf(arguments, flagged_count), call);
   }
   if (!Counts<event>(arguments, flagged_count, keywords)) {
     return call();

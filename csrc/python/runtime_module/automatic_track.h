@@ -83,6 +83,20 @@
 // A W is a K if the next F is given its result, or what K made of that, as its first argument. A
 // later K, W or L takes its place. A W behind a K or L, or where something is open, is nothing.
 //
+// An F is given a K if it is for that F, or of the observation and in the block that the F is first
+// in. It is given a W, too, if its first argument is what a W, or what W would be if nothing were
+// open, has made since the F before.
+//
+// If an F that is given one opened the operation that the last S named, and the thread does not act
+// before it learns, an F that is given none opens a test right behind a B or O:
+//
+//   [ B ]  [ O ]   [ F ]    [ K ] [ F ]      [ S ]
+//   |-backprop-|   |backprop|inf.| |--inference--|
+//
+// It is `backprop`, up to a K of the observation, or to an F that is given one of the others, or to
+// the block of either. Where an X is behind the last F, and no F has gradients, it ends with that.
+// With an S, B or O before, it is no test.
+//
 // Inference that its F opened ends with the last X behind the last F, if there is one, and not with
 // the S. In a no-grad block it ends with the block. With a D before the F, or if one of its F has
 // gradients, it ends with the S.
@@ -289,8 +303,14 @@ class Track {
   bool MayMake() const {
     return simulates_ && conversion_ == 0 &&
            (expects_ == Expects::kNothing || (expects_ == Expects::kForward && is_unproven_)) &&
-           CanMake();
+           block_ == nullptr && CanMake();
   }
+  // Of a call that makes something and is no W, or that converts what was made: the next F may be
+  // given its result.
+  void NoteMade(const PyObject* result) {
+    if (simulates_ && CanMake()) observation_.NoteMade(result);
+  }
+  bool IsMade(const PyObject* object) const { return observation_.IsMade(object); }
   void EnterMaking() {
     ++conversion_;
     BeginMaking();
@@ -453,6 +473,9 @@ class Track {
   bool MayHaveChosen() const {
     return expects_ == Expects::kName && block_ == nullptr && !has_gradients_ && !acted_ && !drawn_;
   }
+  void NameTest();
+  void NameBefore(uint32_t resolve);
+  bool IsGiven(const Arguments& call) const;
   void RepeatForward();
   void NameActing();
   void EndBackward();
@@ -463,7 +486,7 @@ class Track {
   static constexpr uint64_t kManyChanges = 4;
   bool HasManyChanges() const { return changes_ >= kManyChanges; }
   void GoOnWithUpdate();
-  void OpenForward(const void* module, bool has_gradients);
+  void OpenForward(const Arguments& call, const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function, const Arguments& call);
   void EndCompiled();
@@ -569,6 +592,7 @@ class Track {
   uint32_t block_entries_ = 0;
   bool block_has_forward_ = false;
   bool block_has_change_ = false;
+  bool block_has_conversion_ = false;           // of the observation, before its first F
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
   // The function of the last R since the last S, and which kind of R is open; its block.
   TellingFunction* rewards_ = nullptr;
@@ -623,6 +647,9 @@ class Track {
   bool updated_ = false;       // a backward was, since the last S
   bool acts_first_ = false;    // an S came right after an update: its F was before that
   bool acted_ = false;         // an X has named F, since the last S
+  bool is_given_ = false;      // the F that opened the operation: what was converted
+  bool acts_given_ = false;    // such an F opened the last operation that an S named
+  bool tests_ = false;         // another one did, of such a thread, right after an update
   // No F was between the last update's S and its B; before the first one, F had gradients before S.
   bool learns_as_acted_ = false;
   bool has_learned_ = false;      // a B after an S told

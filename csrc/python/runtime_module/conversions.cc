@@ -89,11 +89,7 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
     NoteChange(track, arguments, flagged_count);
     return result;
   }
-  if (__builtin_expect(!track->IsOfObservation(first), 1)) return call();
-  track->EnterConversion(first);
-  PyObject* result = call();
-  track->LeaveConversion(result);
-  return result;
+  return CallConversion(track, first, call);
 }
 
 bool Replace(vectorcallfunc* pointer, vectorcallfunc expected, vectorcallfunc call) {

@@ -40,11 +40,30 @@ inline void NoteChange(Track* track, PyObject* const* arguments, size_t flagged_
   track->NoteChanges(changes);
 }
 
+// A call that converts `object`, if that is an observation.
+template <class Call>
+inline PyObject* CallConversion(Track* track, PyObject* object, Call call) {
+  if (__builtin_expect(!track->IsOfObservation(object), 1)) {
+    const bool is_made = track->IsMade(object);
+    PyObject* result = call();
+    if (is_made) track->NoteMade(result);
+    return result;
+  }
+  track->EnterConversion(object);
+  PyObject* result = call();
+  track->LeaveConversion(result);
+  return result;
+}
+
 // A call that makes something of `object`.
 template <class Call>
 inline PyObject* CallMaking(Track* track, PyObject* object, Call call) {
   const bool is_known = track->IsOfObservation(object);
-  if (!is_known && !track->MayMake()) return call();
+  if (!is_known && !track->MayMake()) {
+    PyObject* result = call();
+    track->NoteMade(result);
+    return result;
+  }
   is_known ? track->EnterConversion(object) : track->EnterMaking();
   PyObject* result = call();
   is_known ? track->LeaveConversion(result) : track->LeaveMaking(result);

@@ -24,7 +24,7 @@ PyObject* FirstItem(PyObject* object) {
 
 void Observation::Set(PyObject* result) {
   count_ = 0;
-  converted_ = nullptr;
+  converted_ = made_ = nullptr;
   if (result == nullptr) return;
   const bool is_tuple = PyTuple_Check(result) && PyTuple_GET_SIZE(result) > 0;
   PyObject* whole = is_tuple ? PyTuple_GET_ITEM(result, 0) : result;

@@ -21,6 +21,9 @@ class Observation {
   // The object was made of the observation, or of what had been made of it.
   void NoteConverted(const PyObject* object) { converted_ = object; }
   bool IsConverted(const PyObject* object) const { return object == converted_; }
+  // The object was made of something else, and no forward has followed; null: none was.
+  void NoteMade(const PyObject* object) { made_ = object; }
+  bool IsMade(const PyObject* object) const { return object != nullptr && object == made_; }
 
  private:
   bool Holds(const PyObject* object) const;
@@ -30,6 +33,7 @@ class Observation {
   const PyObject* parts_[kMostParts] = {};  // the observation, then its items
   int count_ = 0;
   const PyObject* converted_ = nullptr;
+  const PyObject* made_ = nullptr;
 };
 
 }  // namespace rlscope::python

@@ -9,7 +9,14 @@ namespace rlscope::python {
 // `object`: null for an L.
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
+  // Of the observation itself.
+  const bool begins = object != nullptr && !observation_.IsConverted(object);
+  if (block_ != nullptr) {
+    block_has_conversion_ |= begins && !block_has_forward_;
+    return;
+  }
+  if (__builtin_expect(tests_, 0) && begins && FollowsNow()) NameTest();
+  if (IsNameOpen() || !FollowsNow()) return;
   const bool goes_on = expects_ == Expects::kForward || expects_ == Expects::kDrawn;
   if (!goes_on) converts_ = has_key_ = is_unproven_ = false;
   const bool drops =
@@ -37,7 +44,8 @@ void Track::EndConversion() {
 // ---- W and X ------------------------------------------------------------------------------------
 
 bool Track::CanMake() const {
-  return !IsInsideOther() && !IsInsideForward() && step_ == 0 && block_ == nullptr;
+  const bool is_part = block_ != nullptr && block_has_forward_;
+  return !IsInsideOther() && !IsInsideForward() && step_ == 0 && !is_part;
 }
 
 // What was converted before is not for the next F.

@@ -72,7 +72,7 @@ void Track::BeginCompiledForward(PyObject* function) {
   run_.End();
   gives_scores_ = false;
   if (__builtin_expect(acts_first_ && has_output_, 0)) NameChosen();
-  OpenForward(function, /*on=*/false);
+  OpenForward({}, function, /*on=*/false);
   CompiledSlot* slot = FindCompiled(function);
   last_compiled_ = slot->function == nullptr ? nullptr : slot;
 }

@@ -103,12 +103,8 @@ inline void Track::EndAlone() {
   const AutoStretch was = EndCall(evaluates);
   const bool is_part = block_ != nullptr && block_has_forward_;
   if (!evaluates || is_part) return SayOfStretch(was);
-  uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
-  if (block_ != nullptr) resolve = WithAutoFate(resolve, kAutoBlock, kAutoBlock);
-  Resolve(WithAutoStretch(resolve, was));
-  before_block_ = kAutoNothing;
-  expects_ = Expects::kNothing;
-  has_output_ = false;
+  const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
+  NameBefore(WithAutoStretch(resolve, was));
   run_.End();
   if (block_ != nullptr) run_.BeginBlock();
 }
@@ -126,6 +122,7 @@ inline void Track::NoteOrder(bool given) {
 bool Track::BeginSimulation(const PyObject* environment, bool given) {
   if (__builtin_expect(rewards_ != nullptr, 0)) EndRewardByStep();
   if (backward_ != 0 || IsInsideCode()) return false;
+  if (expects_ == Expects::kName && !acts_first_) acts_given_ = is_given_;
   if (fed_) NoteOrder(given);
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
   const bool draws = drawn_ && !is_batch_ && has_acted_ && IsInLoop();
@@ -217,7 +214,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
   if (__builtin_expect(!has_environment, 0)) elsewhere_.Look(evaluates_ != nullptr);
-  OpenForward(module, on);
+  OpenForward(call, module, on);
 }
 
 // A forward begins, after what another one returned was converted.
@@ -226,14 +223,25 @@ __attribute__((noinline)) void Track::NameChosen() {
   if (expects_ != Expects::kName || step_ != 0 || is_part) return;
   if (!acts_first_ && run_.MayGoOn()) return;
   const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
-  uint32_t resolve = NameAll(kAutoInference, waits, waits, kAutoNothing);
+  NameBefore(NameAll(kAutoInference, waits, waits, kAutoNothing));
+  acted_ = true;
+  elsewhere_.Act();
+}
+
+// The same, with an F or its K that begins to act: what is open tested the update.
+__attribute__((noinline)) void Track::NameTest() {
+  if (expects_ != Expects::kName || step_ != 0) return;
+  const uint32_t resolve = NameAll(kAutoBackprop, kAutoBackprop, kAutoBackprop, kAutoNothing);
+  NameBefore(WithAutoFate(resolve, kAutoAside, kAutoBackprop));
+}
+
+// Names what is open. A block that is open goes on by itself.
+void Track::NameBefore(uint32_t resolve) {
   if (block_ != nullptr) resolve = WithAutoFate(resolve, kAutoBlock, kAutoBlock);
   Resolve(resolve);
   before_block_ = kAutoNothing;
   expects_ = Expects::kNothing;
   has_output_ = false;
-  acted_ = true;
-  elsewhere_.Act();
 }
 
 // A forward begins, of a module that had one in the operation that is open.
@@ -302,7 +310,7 @@ void Track::NoteForward(bool has_gradients) {
     ++forward_;
     LeaveForward(/*result=*/nullptr);
   } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
-    if (block_ != nullptr) OpenForward(nullptr, has_gradients);  // the one that the J interrupts
+    if (block_ != nullptr) OpenForward({}, nullptr, has_gradients);  // that the J interrupts
   }
 }
 
@@ -326,7 +334,7 @@ void Track::EnterBlock(const void* block) {
   before_block_ = state_;
   block_ = block;
   block_entries_ = 1;
-  block_has_forward_ = block_has_change_ = false;
+  block_has_forward_ = block_has_change_ = block_has_conversion_ = false;
   run_.BeginBlock();
   Run(kAutoBlock);
 }

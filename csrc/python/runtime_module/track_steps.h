@@ -159,9 +159,19 @@ inline uint32_t Track::TakeOutput(uint32_t resolve) {
   return WithAutoFate(resolve, kAutoTail, AfterForward());
 }
 
-inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
+// Whether something was converted for the F that begins.
+inline bool Track::IsGiven(const Arguments& call) const {
+  if (expects_ == Expects::kForward && converts_ && !is_unproven_) return true;
+  if (block_ != nullptr && block_has_conversion_) return true;
+  return observation_.IsMade(FirstInput(call));
+}
+
+inline __attribute__((always_inline)) void Track::OpenForward(const Arguments& call,
+                                                              const void* module, bool on) {
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && ExpectsStep()) return;
+  const bool is_given = IsGiven(call);
+  if (__builtin_expect(tests_, 0) && is_given) NameTest();
   const bool ends_tail = ExpectsStep() || prepares_;
   prepares_ = false;
   uint32_t resolve = DropUnproven(TakeOutput(kAutoKeepAll));
@@ -171,11 +181,14 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   }
   if (expects_ == Expects::kToken) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
+    is_given_ = is_given;
+    tests_ = acts_given_ && !is_given && !acts_first_ && ExpectsStep();
     has_gradients_ = backward_inside_ = false;
     acting_.Open(/*is_judged=*/!has_environment);
     modules_.Open();
   }
   expects_ = Expects::kName;
+  observation_.NoteMade(nullptr);
   has_gradients_ |= on;
   const bool is_first = block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration;
   modules_.Note(module, on, is_first || NamesForwards());

@@ -112,7 +112,7 @@ class _Reading:
 
     def intervals(self) -> Iterator[Interval]:
         parts = {"F": self.forward, "A": self.choice, "X": self.conversion_of_result,
-                 "D": self.draw, "T": self.text, "S": self.step,
+                 "D": self.draw, "T": self.text, "S": self.step, "E": self.test,
                  **dict.fromkeys("KMLW", self.conversion)}  # fmt: skip
         while self.position < len(self.tokens):
             token = self.tokens[self.position]
@@ -163,6 +163,12 @@ class _Reading:
         yield from _for_forward(self.converted, start)
         self.waiting, self.converted = [], []
         self.chosen = self.output = None
+
+    def test(self, token: Token) -> Iterator[Interval]:
+        """What waits for a name tested an update."""
+        end = token.start if self.output is None else self.output
+        yield from _open(self.waiting, self.waiting[0].start, end, BACKPROP)
+        self.waiting, self.output = [], None
 
     def choice(self, token: Token) -> Iterator[Interval]:
         self.chosen = token.start

@@ -16,7 +16,8 @@ from support.process.automatic_letters import Call, Program
 class Token:
     """What counts of a call: of a forward the part before an S, B or O that it encloses."""
 
-    kind: str  # S F B O K M L W X, T from the fifth T in a row on; B of a C and a U, too
+    kind: str  # S F B O K M L W X, T from the fifth T in a row on; B of a C and a U, too; E: the
+    # forwards before it tested an update
     start: int
     end: int
     is_elsewhere: bool = False  # an S that is a Z
@@ -75,6 +76,13 @@ class Tokens:
         self._boundary = -1  # time of the last S, B or O that counts
         self._known = ""  # K and M, whose object would be known as the observation's, or a W's
         self._conversions = 0  # open ones of a known object
+        self._is_made = False  # what K, M or W returned last is for the next forward, and no token
+        self._opened: bool | None = (
+            None  # whether the forward that opened the operation was given what was converted
+        )
+        self._acts_given = False  # the last one that an S named was
+        self._tests = False  # the operation that is open tests an update, if such a forward follows
+        self._block_converts = False  # a K is for the first forward of the block
         self._run = 0  # T in a row
         self._items = 0  # that T were given so far, counted or not
         self._last: int | None = None  # items of the last T, if that was not the first of its run
@@ -113,6 +121,8 @@ class Tokens:
                 self._disturb()
             if kind == "N" and self._is_mark(kind):
                 self._in_block = self._changes = 0
+                self._block_converts = False
+            goes_on = kind == "M" and self._is_made
             is_made = kind == "W" and token is not None
             is_known = kind in self._known or kind == "L" or is_made
             self._conversions += is_known
@@ -128,12 +138,16 @@ class Tokens:
             self._leave(kind, token)
             if is_made:
                 is_known = start >= self._boundary
+            if kind in "KMW":
+                is_new = kind == "W" and not is_made and self._may_note()
+                self._is_made = is_new or (goes_on and self._may_note())
             if is_known and kind != "L":
                 self._known = "KM"
             elif kind == "W":
                 self._known = self._known.replace("M", "")
             if kind == "S" and not self._is_in("SUVG"):
                 self._known = "K"
+                self._is_made = False
             elif kind == "S" and self._is_in("UVG"):
                 self._known = self._known.replace("K", "")  # of an observation before
             if kind == "I":
@@ -178,12 +192,12 @@ class Tokens:
         """Whether a text is written, an action was chosen, a forward with gradients waits for its
         name, or a backward for an O."""
         kinds = [each.kind for each in self.found]
-        last = next((kind for kind in reversed(kinds) if kind in "SBOFTAD"), "")
+        last = next((kind for kind in reversed(kinds) if kind in "SBOFTADE"), "")
         return last in ("T", "A") or kinds[-1:] == ["B"] or self._learns()
 
     def _awaits_name(self) -> bool:
         kinds = (each.kind for each in reversed(self.found))
-        return next((kind for kind in kinds if kind in "SBOFTAD"), "") in ("F", "T", "A")
+        return next((kind for kind in kinds if kind in "SBOFTADE"), "") in ("F", "T", "A")
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():
@@ -219,6 +233,8 @@ class Tokens:
         if self._is_in("SBCJPUVG"):
             return None
         if kind == "S":
+            if self._opened is not None and not any(each.acts_first for each in self._since_step()):
+                self._acts_given = self._opened
             return self._cut(Token("S", start, start, acts_first=self._acts_first()))
         forward = self._current("FQTY")
         if kind in "KM":
@@ -285,6 +301,7 @@ class Tokens:
     def _token(self, start: int) -> Token:
         """A T that goes on a generation, until the block around it ends."""
         self._generates, self._has_key = True, False
+        self._opened, self._tests = None, False
         self._end("F", start)
         token = self.found[-1]
         if token.kind != "T" or token.end >= 0:
@@ -295,6 +312,7 @@ class Tokens:
     def _forward(self, kind: str, start: int, gradients: bool) -> Token:
         block = self._block()
         begin = start if block is None else block
+        self._open_forward(kind, begin)
         if self._generates and self.found[-1].end < 0:  # in the block of the generation
             self.found[-1].end = begin = start
         self._generates = self._has_key = False
@@ -309,14 +327,66 @@ class Tokens:
         token.forwards.append((kind, gradients))
         return token
 
+    def _open_forward(self, kind: str, begin: int) -> None:
+        """A forward in a block that has one is given nothing."""
+        if self._is_in("O") and self._expects_step():
+            return
+        is_given = (
+            (kind == "F" and self._is_made)
+            or (self._block() is not None and self._block_converts)
+            or self._is_converted(is_proven=kind == "F" and "M" in self._known)
+        )
+        if self._tests and is_given and not self._is_in("O"):
+            self._end_test(begin)
+        if self._opened is None:
+            acts_first = any(each.acts_first for each in self._since_step())
+            tests = self._acts_given and not acts_first and self._expects_step()
+            self._opened, self._tests = is_given, tests and not is_given
+        self._is_made = False
+
+    def _end_test(self, time: int) -> None:
+        self.found.append(Token("E", time, time))
+        self._opened, self._tests = None, False
+
+    def _is_converted(self, is_proven: bool) -> bool:
+        """Whether the program converted something for the forward that begins, before its block."""
+        if self._awaits_name():
+            return False
+        converts = unproven = False
+        for each in reversed(self._for_next()):
+            if each.kind == "L":
+                converts &= not unproven
+            else:
+                converts = True
+            unproven = each.kind == "W" or (each.kind == "M" and unproven)
+        return converts and (is_proven or not unproven)
+
+    def _may_note(self) -> bool:
+        """Whether what was made by now may be for the next forward."""
+        is_part = self._is_in("SBOCJPUVG") or self._current("FQTY") is not None
+        has_forward = any(each.kind in "FT" and each.end < 0 for each in self.found)
+        steps = any(each.kind == "S" for each in self.found)
+        return steps and not is_part and not has_forward
+
     def _conversion(self, kind: str, start: int) -> Token | None:
         is_part = self._is_in("O") or self._current("FQTY") is not None or self._block() is not None
+        if kind == "K" and "K" in self._known and self._conversions == 0:
+            self._convert_observation(start)
         if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
         self._has_key &= kind == "M" or not any(each.kind in "KM" for each in self._for_next())
         token = Token(kind, start, -1)
         self.found.append(token)
         return token
+
+    def _convert_observation(self, start: int) -> None:
+        if self._is_in("O") or self._current("FQTY") is not None:
+            return
+        if self._block() is None and self._tests:
+            self._end_test(start)
+        elif self._block() is not None:
+            has_forward = any(each.kind in "FT" and each.end < 0 for each in self.found)
+            self._block_converts |= not has_forward
 
     def _for_next(self) -> list[Token]:
         """K, M, L and W since anything else, the latest first."""
@@ -452,6 +522,7 @@ class Tokens:
         self._end("KMW", start)
         self._boundary = start
         self._has_key = False
+        self._opened, self._tests = None, False
         token = Token(kind, start, start)
         self.found.append(token)
         return token
@@ -496,6 +567,7 @@ class Tokens:
         self._end("KMW", self._time)
         self._boundary = self._time
         self._has_key = False
+        self._opened, self._tests = None, False
         self.found.append(Token("D", self._time, self._time, is_batch=True))
 
     def _end_phases(self) -> None:
@@ -534,6 +606,7 @@ class Tokens:
         self._end("FTKMW", self._time)
         self._boundary = self._time
         self._run, self._generates = 0, False
+        self._opened, self._tests = None, False
         self._alike = None
         self._has_key = False
         self.found.append(token)
