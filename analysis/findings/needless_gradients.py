@@ -28,7 +28,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         if not learning_verdicts.are_gradients_needless(row):
             continue
         around = gradient_mode.lines_around(trace, loop, row["operation"])
-        if gradient_mode.is_off(trace, around):
+        if gradient_mode.is_off(trace, around, if_asked=True):
             continue
         # The outermost line that belongs to inference only: there autograd can be turned off.
         places = [each for each in around if not each["is_shared"]]

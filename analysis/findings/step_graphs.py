@@ -32,7 +32,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     found = of_functions(trace, loop, NETWORKS, acting)
     if row is None or found is None or of_functions(trace, loop, _RECURRENT, acting):
         return
-    if gradient_mode.is_off(trace, gradient_mode.lines_around(trace, loop, row["operation"])):
+    around = gradient_mode.lines_around(trace, loop, row["operation"])
+    if gradient_mode.is_off(trace, around, if_asked=False):
         return
     times = states(trace, loop).to_dicts()
     acting_ns = sum(each["duration_ns"] for each in times if each["operation"] in acting)

@@ -62,6 +62,13 @@ def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matt
     assert len(found_by("step_graphs", acting(forwards=49))) == 1
 
 
+@pytest.mark.parametrize("mode", ["True", "learns", "mode=learns"])
+def test_a_block_that_may_turn_gradients_off_did_not(mode):
+    """The backwards use what was computed there."""
+    text = f"with torch.set_grad_enabled({mode}):\n    action = policy(seen)\n"
+    assert len(found_by("step_graphs", acting(text=text))) == 1
+
+
 @pytest.mark.parametrize(
     "silent",
     [
@@ -70,6 +77,7 @@ def test_eight_entries_a_backward_are_many_and_a_few_forwards_beside_do_not_matt
         {"backwards": 0},
         {"inside": (MODULE, LSTM)},  # each step needs the state of the one before
         {"text": "with torch.no_grad():\n    action = policy(seen)\n"},
+        {"text": "with set_grad_enabled(False):\n    action = policy(seen)\n"},
     ],
 )
 def test_other_updates_are_none(silent):

@@ -259,8 +259,9 @@ def rollout(
 
 
 def test_gradients_of_inference_that_nobody_needs_are_named():
-    (finding,) = found(needless_gradients.RULE, rollout("if True"))
-    assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
+    for block in ("if True", "with torch.set_grad_enabled(True)"):
+        (finding,) = found(needless_gradients.RULE, rollout(block))
+        assert (finding.file, finding.line, finding.operation) == (FILE, 3, "inference")
 
 
 def test_a_program_with_a_replay_memory_may_learn_in_each_step():
@@ -285,6 +286,8 @@ def test_a_call_may_have_turned_gradients_off_for_good(more, are_on):
     [
         rollout("with torch.no_grad()"),  # around more than what was recorded
         rollout("with inference_mode()"),
+        rollout("with torch.set_grad_enabled(learns)"),  # it may turn them off
+        rollout("with torch.set_grad_enabled(mode=False)"),
         rollout("if True", switches=2000),  # somebody turns them off
         rollout("if True", forward_ns=SECOND // 10),  # backwards go through inference
         rollout("if True", entries=100),  # each step learns from its own inference
