@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _CALLING = "findings/calling_line"
+_LINES = "findings/line_operation"
 _WITH_REST = 2.5
 
 
@@ -44,7 +45,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     rest = 1 - 1 / calls
     # What prepares inputs, and takes results apart, is as long as the network in small programs.
-    together_ns = min(rows[0]["operation_ns"], _WITH_REST * found.time.saving_ns)
+    longest_ns = max(_WITH_REST * found.time.saving_ns, _line_ns(trace, loop, found, place))
+    together_ns = min(rows[0]["operation_ns"], longest_ns)
     yield Finding(
         title=f"inference calls the network {calls:.0f} times in a row",
         evidence=f"{count(rows[0]['calls'])} calls of {rows[0]['function']} in "
@@ -58,6 +60,16 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         operation=found.operation,
         file=place[0],
         line=place[1],
+    )
+
+
+def _line_ns(trace: Trace, loop: Loop, found: FunctionTime, place: tuple[str, int]) -> float:
+    """Of the line in the loop, with all that it calls: distributions, too."""
+    asked = {"process_id": loop.process_id, "file": place[0]}
+    return sum(
+        float(row["total_ns"])
+        for row in statement.run(trace, _LINES, **asked).to_dicts()
+        if (row["line"], row["operation"]) == (place[1], found.operation)
     )
 
 

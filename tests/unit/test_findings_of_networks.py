@@ -29,9 +29,10 @@ def train(env, net):
 """
 
 
-def acting(line: int, in_a_row: int):
+def acting(line: int, in_a_row: int, *beside: Time):
     return loop_rows(
         Time("inference", "framework", 4 * SECOND, line, (MODULE,)),
+        *beside,
         Time("simulation", "python", SECOND, 7),
         entries={"inference": 1000},
         text=ACTING,
@@ -48,6 +49,14 @@ def test_forwards_in_a_row_are_worth_a_batch():
     assert (finding.file, finding.line, finding.operation) == (FILE, 2, "inference")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 4 * SECOND)
+
+
+def test_what_else_the_line_of_the_loop_calls_is_batched_too():
+    """Distributions take four times as long as the networks."""
+    rest = Time("inference", "framework", 16 * SECOND, 2)
+    (finding,) = found(single_inference.RULE, acting(2, 8, rest))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx(0.9 * 7 / 8 * 20 * SECOND)
 
 
 @pytest.mark.parametrize(("forwards", "in_a_row"), [(10_000, 8), (1250, 1)])
