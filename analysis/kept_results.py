@@ -132,7 +132,12 @@ def may_change(
 
 
 def _changes(part: ast.AST, call: Call) -> bool:
-    names = {f"{_SELF}.{each}" for each in call.reads}
+    """Of any object: what is self.maze.walls in one class may be self.walls in another one."""
+    names = {
+        ast.unparse(node)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Attribute) and node.attr in call.reads
+    }
     return any(changes(node, names) or _gives(node, names, call) for node in ast.walk(part))
 
 

@@ -119,7 +119,8 @@ def find(walls, start):
         ({"search": "self.near(GOAL)"}, False),
         ({"search": "find(self.walls, self.place)", "moves": "self.place = action"}, False),
         ({"moves": "self.walls.add(action)"}, False),
-        ({"wraps": "self.walls.add(action)"}, False),  # another one's, for all that the text says
+        ({"wraps": "self.maze.walls.add(action)"}, False),
+        ({"wraps": "self.maze.age.add(action)"}, True),
     ],
 )
 def test_a_function_that_is_given_what_stays_and_its_generators(more, speaks):

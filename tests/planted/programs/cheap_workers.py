@@ -16,7 +16,7 @@ def make(kind):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--vector", choices=("async", "sync"), default="async")
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=8000)
     options = parser.parse_args()
     torch.manual_seed(17)
     torch.set_num_threads(1)

@@ -11,7 +11,7 @@ from torch.distributions import Categorical, Independent, Normal
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--unchecked", action="store_true")
-parser.add_argument("--updates", type=int, default=16)
+parser.add_argument("--updates", type=int, default=32)
 args = parser.parse_args()
 torch.manual_seed(5)
 torch.set_num_threads(1)

@@ -11,7 +11,7 @@ import torch
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--chunk", type=int, default=1)
-parser.add_argument("--steps", type=int, default=4096)
+parser.add_argument("--steps", type=int, default=16384)
 options = parser.parse_args()
 
 torch.manual_seed(0)

@@ -11,7 +11,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--array", action="store_true")
-parser.add_argument("--rounds", type=int, default=14)
+parser.add_argument("--rounds", type=int, default=40)
 options = parser.parse_args()
 torch.manual_seed(2)
 torch.set_num_threads(1)

@@ -89,7 +89,7 @@ class Workers:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shared", action="store_true")
-    parser.add_argument("--steps", type=int, default=700)
+    parser.add_argument("--steps", type=int, default=2000)
     options = parser.parse_args()
     torch.manual_seed(19)
     torch.set_num_threads(1)

@@ -10,7 +10,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--small", action="store_true")
-parser.add_argument("--updates", type=int, default=60)
+parser.add_argument("--updates", type=int, default=200)
 options = parser.parse_args()
 HORIZON = 32
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--once", action="store_true")
-parser.add_argument("--episodes", type=int, default=120)
+parser.add_argument("--episodes", type=int, default=400)
 options = parser.parse_args()
 LEVELS = [{"level": n, "goal": [n % 9, n * 7 % 9], "note": f"level {n}"} for n in range(40)]
 SETTINGS = {"weights": {"goal": 10.0, "step": -0.1, "wall": -0.5}, "levels": LEVELS}

@@ -83,7 +83,7 @@ def train(buffer, steps):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--ring", action="store_true")
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=4000)
     options = parser.parse_args()
     torch.manual_seed(9)
     torch.set_num_threads(1)

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--no-grad-rollout", action="store_true")
-parser.add_argument("--updates", type=int, default=6)
+parser.add_argument("--updates", type=int, default=20)
 args = parser.parse_args()
 torch.manual_seed(12)
 torch.set_num_threads(1)

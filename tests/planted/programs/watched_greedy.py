@@ -11,7 +11,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--inference-mode", action="store_true")
-parser.add_argument("--steps", type=int, default=3000)
+parser.add_argument("--steps", type=int, default=9000)
 options = parser.parse_args()
 torch.manual_seed(17)
 torch.set_num_threads(1)
