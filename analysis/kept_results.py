@@ -70,12 +70,22 @@ def _of_kept(
     source: Source, node: ast.Call, line: int, functions: Mapping[str, Function]
 ) -> Call | None:
     function = functions.get(name_of(node.func)) if is_own_call(node) else None
-    if function is None or not is_pure(function, functions):
+    if function is None or not is_pure(function, functions) or _is_replaced(source, function):
         return None
     if not _are_kept(source, line, node) or not _reads_what_stays(source, function, functions):
         return None
     reads = _of_self(given(node)) | _attributes(function, functions)
     return Call(function.name, reads) if reads or given(node) else None
+
+
+def _is_replaced(source: Source, function: Function) -> bool:
+    """Whether the file sets another function in its place: Maze.far = keep(Maze.far)."""
+    return any(
+        isinstance(node, (ast.Attribute, ast.Name))
+        and isinstance(node.ctx, ast.Store)
+        and (node.attr if isinstance(node, ast.Attribute) else node.id) == function.name
+        for node in ast.walk(source.tree or function)
+    )
 
 
 def _are_kept(source: Source, line: int, call: ast.Call) -> bool:

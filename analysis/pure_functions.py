@@ -28,6 +28,8 @@ _MAKERS = frozenset(
     " set sorted stack zeros zeros_like".split()
 )
 _LEAVES = (ast.Await, ast.Global, ast.Nonlocal, ast.Delete, ast.Import)
+# Decorators that leave a function as it is written. Others may keep its results.
+_AS_WRITTEN = frozenset(("classmethod", "staticmethod"))
 _YIELDS = (ast.Yield, ast.YieldFrom)
 _DEEPEST = 3  # functions that call functions
 
@@ -38,7 +40,7 @@ def is_pure(function: Function, functions: Mapping[str, Function], deepest: int 
     Args:
         functions: the file's own, by name, which may be called, too.
     """
-    if deepest == 0:
+    if deepest == 0 or not all(name_of(each) in _AS_WRITTEN for each in function.decorator_list):
         return False
     own = _made_anew(function)
     leaves = (*_LEAVES, *_YIELDS) if deepest == _DEEPEST else _LEAVES

@@ -31,13 +31,16 @@ class Repeated:
     """All that call it like that."""
 
 
-def computed_again(source: Source, costly: Container[int]) -> Iterator[Repeated]:
+def computed_again(
+    source: Source, costly: Container[int], seen: Container[int]
+) -> Iterator[Repeated]:
     """Calls of pure functions that are given what stays the same: self.distances(). A function
     makes each at least twice, by itself or in pure functions that it calls, and nothing in between
     may change what is read.
 
     Args:
         costly: the lines that are looked at, and the functions around them.
+        seen: lines that ran for long enough to be seen.
     """
     functions, every = source.functions_by_name(), source.functions_of_name()
     around = [
@@ -47,7 +50,7 @@ def computed_again(source: Source, costly: Container[int]) -> Iterator[Repeated]
         if any(line in costly for line in range(function.lineno, (function.end_lineno or 0) + 1))
     ]
     for text, (call, lines) in calls_of_kept(source, costly).items():
-        asked = _Asked(text, call, functions, every)
+        asked = _Asked(text, call, functions, every, seen)
         times = max((_most_unchanged(function, asked) for function in around), default=0)
         if times >= _FEWEST:
             yield Repeated(call.name, times, frozenset(lines))
@@ -72,17 +75,26 @@ class _Asked:
     call: Call
     functions: Mapping[str, Function]
     every: Mapping[str, Sequence[Function]]
+    seen: Container[int]
 
 
 def _most_unchanged(function: Function, asked: _Asked) -> int:
     """How often a call is made at most until something may change."""
     most = times = 0
     for statement in function.body:
-        times += sum(_times(each, asked, _DEEPEST) for each in _always(statement))
+        times += _times_in(statement, asked, _DEEPEST)
         most = max(most, times)
         if times and may_change(statement, asked.call, asked.every):
             times = 0
     return most
+
+
+def _times_in(statement: ast.stmt, asked: _Asked, deepest: int) -> int:
+    """How often a statement makes the call, at least. What it takes is seen at the statement."""
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    if not any(line in asked.seen for line in lines):
+        return 0
+    return sum(_times(each, asked, deepest) for each in _always(statement))
 
 
 def _times(part: ast.AST, asked: _Asked, deepest: int) -> int:
@@ -95,11 +107,7 @@ def _times(part: ast.AST, asked: _Asked, deepest: int) -> int:
             found += 1
         elif deepest and (called := asked.functions.get(name_of(node.func))) is not None:
             if is_pure(called, asked.functions):
-                found += sum(
-                    _times(each, asked, deepest - 1)
-                    for statement in called.body
-                    for each in _always(statement)
-                )
+                found += sum(_times_in(each, asked, deepest - 1) for each in called.body)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import share
@@ -24,7 +24,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         asked = {"process_id": loop.process_id, "file": file}
         rows = statement.run(trace, _LINES, **asked).to_dicts()
         costly = [row for row in rows if verdicts.is_line_costly(row["total_ns"], loop.loop_ns)]
-        for found, row in _repeated(source_of(trace, file), costly) if costly else ():
+        seen = {row["line"] for row in rows}
+        for found, row in _repeated(source_of(trace, file), costly, seen) if costly else ():
             total_ns = sum(each["total_ns"] for each in rows if each["line"] in found.lines)
             again = 1 - 1 / found.times
             yield Finding(
@@ -42,13 +43,13 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 
 
 def _repeated(
-    source: Source, rows: Sequence[Mapping[str, Any]]
+    source: Source, rows: Sequence[Mapping[str, Any]], seen: Container[int]
 ) -> Iterator[tuple[Repeated, Mapping[str, Any]]]:
     """With the row of each that takes longest."""
     rows = sorted(rows, key=lambda row: -row["total_ns"])
     told: set[int] = set()
     for found in [
-        *computed_again(source, {row["line"] for row in rows}),
+        *computed_again(source, {row["line"] for row in rows}, seen),
         *filter(None, (computed_in_lines(source, row["line"]) for row in rows)),
     ]:
         row = next((each for each in rows if each["line"] in found.lines), None)

@@ -55,6 +55,8 @@ def test_a_method_that_each_part_of_a_step_asks_is_computed_once_too_often_but_o
         ({"returns": "seen = self.seen(); move(self.places); r = self.reward()"}, 0),
         ({"returns": "seen = self.seen(); self.age = seen; r = self.reward()"}, 2),
         ({"returns": "seen = self.seen(); print(self.places); r = self.reward()"}, 2),
+        # Somebody may keep its results.
+        ({"moves": "pass\nSwarm.far = keep(Swarm.far)\nclass More(Swarm):"}, 0),
         # It need not be computed twice.
         ({"returns": "return self.seen() if action else self.reward()"}, 0),
         ({"returns": "return action or self.seen() or self.reward()"}, 0),
@@ -69,6 +71,13 @@ def test_a_method_that_each_part_of_a_step_asks_is_computed_once_too_often_but_o
 def test_only_what_is_surely_computed_again_counts(parts, times):
     found = found_by("repeated_results", swarm(**parts))
     assert [f"{times} times" in each.title for each in found] == [True] * (times > 1)
+
+
+@pytest.mark.parametrize(("decorator", "speaks"), [("cached", False), ("staticmethod", True)])
+def test_what_decorates_a_function_may_keep_its_results(decorator: str, speaks: bool):
+    text = SCORES.replace("def score", f"@{decorator}\ndef score").replace("{between}", "pass")
+    times = [Time("(none)", "python", 3 * SECOND, line) for line in (6, 8)]
+    assert bool(found_by("repeated_results", loop_rows(*times, text=text))) == speaks
 
 
 SCORES = """\

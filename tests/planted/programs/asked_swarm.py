@@ -31,39 +31,31 @@ class Swarm:
         return found
 
     def seen(self):
-        far = self.distances()  # planted
-        return round(min(far), 1), round(max(far), 1)
+        return seen_of(self.distances())  # planted
 
     def reward(self):
-        far = self.distances()  # planted
-        return sum(far) / len(far)
+        return reward_of(self.distances())  # planted
 
     def is_over(self):
-        far = self.distances()  # planted
-        return min(far) < 0.001
+        return min(self.distances()) < 0.001  # planted
 
     def step(self, action):
         robot = self.age % self.robots
         x, y = self.places[robot]
         self.places[robot] = min(max(x + 0.05 * (action - 1), 0), 1), y
         self.age += 1
+        if options.once:
+            far = self.distances()
+            return seen_of(far), reward_of(far), min(far) < 0.001 or self.age >= 200, {}
         return self.seen(), self.reward(), self.is_over() or self.age >= 200, {}
 
 
-def kept(compute):
-    """A method that computes once for each age of its object."""
-    known = {}
-
-    def told(swarm):
-        if known.get("age") != swarm.age:
-            known.update(age=swarm.age, far=compute(swarm))
-        return known["far"]
-
-    return told
+def seen_of(far):
+    return round(min(far), 1), round(max(far), 1)
 
 
-if options.once:
-    Swarm.distances = kept(Swarm.distances)
+def reward_of(far):
+    return sum(far) / len(far)
 
 
 class Agent:

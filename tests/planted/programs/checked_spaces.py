@@ -24,7 +24,7 @@ class Springs(gym.Env):
         return gym.spaces.Box(-high, high)
 
     def push_space(self):
-        return gym.spaces.Box(-1.0, 1.0, (4,), np.float32)
+        return gym.spaces.Box(-1.0, 1.0, (4,), np.float32)  # planted
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
