@@ -176,10 +176,10 @@ def test_the_pickling_of_a_loader_is_none_of_its_work():
     assert finding.price.saving_ns == pytest.approx(4 * SECOND - SECOND - 1000 * 100_000)
 
 
-def pooled(*worked_s: float):
+def pooled(*worked_s: float, lived_ns: int = LOOP_NS):
     """6 s in which the loop waits for a pool, whose workers work for so long."""
     workers = [
-        process(number, 0, LOOP_NS, parent_process_id=0, name=f"pool worker {number}")
+        process(number, 0, lived_ns, parent_process_id=0, name=f"pool worker {number}")
         for number, _ in enumerate(worked_s, 1)
     ]
     return loop_rows(
@@ -206,6 +206,10 @@ def test_a_pool_that_gives_one_worker_most_of_the_work():
     assert (finding.file, finding.line, finding.operation) == (FILE, 5, "simulation")
     assert finding.price is not None
     assert finding.price.saving_ns == pytest.approx(0.95 * 6 * (1 - 4 / 6) * SECOND)
+
+
+def test_workers_of_one_round_are_no_pool():
+    assert found_by("uneven_pool", pooled(6, 3, 3, lived_ns=LOOP_NS // 3)) == []
 
 
 @pytest.mark.parametrize("worked_s", [(5, 4, 4, 4), (6,), ()])
