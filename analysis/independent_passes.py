@@ -12,6 +12,7 @@ from rlscope.analysis.pure_functions import is_pure
 from rlscope.analysis.read_names import meet, names_in, set_by, with_owners
 from rlscope.analysis.repeated_calls import given, is_at, named_calls_at, trains
 from rlscope.analysis.source_code import (
+    COMPREHENSIONS,
     LOOPS,
     SCOPES,
     TELLS,
@@ -258,12 +259,27 @@ def unchanged_function(source: Source, line: int) -> str | None:
     functions = source.functions_by_name()
     changed = looped_names(loop).union(*(each.sets for each in _statements(loop)))
     for node in ast.walk(loop):
-        if isinstance(node, ast.Call) and is_at(node, line, loop) and node.args:
-            function = functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
-            if function is not None and is_pure(function, functions):
-                if not meet(names_in(given(node)) | _free(function), changed):
+        if isinstance(node, ast.Call) and is_at(node, line, loop):
+            owner = _owner_asked(node, loop)
+            function = functions.get(name_of(node.func))
+            asked = node.args if isinstance(node.func, ast.Name) else owner
+            if function is not None and asked and is_pure(function, functions):
+                if not meet(names_in([*given(node), *owner]) | _free(function), changed):
                     return function.name
     return None
+
+
+def _owner_asked(call: ast.Call, loop: ast.AST) -> list[ast.expr]:
+    """Whose method a comprehension calls, and no other one of it: game.moves()."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if not isinstance(owner, ast.Name) or not isinstance(loop, COMPREHENSIONS):
+        return []
+    methods = {
+        node.attr
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == owner.id
+    }
+    return [owner] if len(methods) == 1 else []
 
 
 def _free(function: ast.AST) -> set[str]:

@@ -4,7 +4,8 @@ whole numbers."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+import operator
+from collections.abc import Callable, Container, Iterator
 
 from rlscope.analysis.program_options import option_number
 from rlscope.analysis.source_code import Source, name_of
@@ -12,6 +13,11 @@ from rlscope.analysis.source_code import Source, name_of
 _DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
 _MAKE_LISTS = frozenset(("list", "map", "sorted", "tolist", "zip"))
 _KEEP_LENGTH = frozenset(("ModuleList", "enumerate", "list", "reversed", "tuple", "zip"))
+_ARITHMETIC: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Mult: operator.mul,
+    ast.Sub: operator.sub,
+}
 _DEEPEST = 4  # x = y, y = z, ...
 
 
@@ -71,6 +77,10 @@ def _length_of(source: Source, value: ast.expr, line: int, deepest: int) -> int 
 def _number(source: Source, value: ast.expr, line: int, deepest: int) -> int | None:
     if isinstance(value, ast.Constant) and isinstance(value.value, int):
         return value.value
+    if isinstance(value, ast.BinOp) and type(value.op) in _ARITHMETIC and deepest:
+        parts = [_number(source, each, line, deepest - 1) for each in (value.left, value.right)]
+        known = [each for each in parts if each is not None]
+        return _ARITHMETIC[type(value.op)](*known) if len(known) == len(parts) else None
     made = _made(source, value, line)
     if made is None and isinstance(value, ast.Name):
         made = _argument(source, value.id, line)

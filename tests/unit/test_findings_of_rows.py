@@ -158,6 +158,22 @@ def test_only_what_changes_nothing_gives_the_same(old: str, new: str, is_same: b
     assert (unchanged_function(Source(ast.parse(text)), 9) == "near") == is_same
 
 
+@pytest.mark.parametrize(
+    ("line", "is_same"),
+    [
+        ("mask = [cell in game.moves() for cell in range(9)]", True),
+        ("mask = [cell in game.moves() for game in games]", False),
+        ("mask = [cell in game.moves() for cell in range(9) if game.play(cell)]", False),
+        ("mask = [cell in game.play(2) for cell in range(9)]", False),
+        ("for cell in range(9): told(game.moves())", False),  # what else may a pass do to the game?
+    ],
+)
+def test_a_method_that_a_comprehension_asks_in_each_pass(line: str, is_same: bool):
+    text = "class Game:\n    def moves(self): return [c for c in self.board if c]\n"
+    text += "    def play(self, cell): self.board[cell] = 1\n"
+    assert (unchanged_function(Source(ast.parse(text + line)), 4) == "moves") == is_same
+
+
 @pytest.mark.parametrize(("changed", "is_same"), [("scale", False), ("other", True)])
 def test_what_the_function_reads_beside_may_change(changed: str, is_same: bool):
     text = (

@@ -48,6 +48,12 @@ def test_options_of_which_the_text_does_not_say_one_number_are_not_known(text: s
     assert option_number(Source(ast.parse(text)), "num_envs") is None
 
 
+def test_a_number_may_be_computed_of_others():
+    text = "SIDE = 8\nCELLS = SIDE * SIDE - 1\nfor each in range(CELLS + 1):\n    f()"
+    assert passes_of(Source(ast.parse(text)), 4) == 64
+    assert passes_of(Source(ast.parse(text.replace("8", "read()"))), 4) is None
+
+
 def test_an_option_counts_passes_and_threads():
     text = (
         f"{CONFIG}torch.set_num_threads(args.num_envs)\nfor each in range(args.num_envs):\n    f()"
