@@ -24,6 +24,21 @@ _OF_WHAT_IS_GIVEN = frozenset(
 _OF_ARRAYS = frozenset(("device", "dtype", "generator", "out", "size"))
 
 
+_PERMUTATIONS = frozenset(("permutation", "randperm"))
+
+
+def is_cut_permutation(node: ast.AST) -> bool:
+    """Whether it is the beginning of a permutation of all numbers: randperm(n)[:64]."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Slice)
+        and node.slice.lower is None
+        and node.slice.upper is not None
+        and isinstance(node.value, ast.Call)
+        and name_of(node.value.func) in _PERMUTATIONS
+    )
+
+
 def draws(call: ast.Call) -> bool:
     return name_of(call.func) in _OF_WHAT_IS_GIVEN or name_of(call.func) in _BEFORE_SIZE
 

@@ -14,6 +14,7 @@ from rlscope.analysis.function_time import OBJECT_COPIES, estimate_of, of_functi
 from rlscope.analysis.kept_containers import is_deque
 from rlscope.analysis.own_loops import own_loop
 from rlscope.analysis.prices import Price
+from rlscope.analysis.random_draws import is_cut_permutation
 from rlscope.analysis.source_code import (
     COMPREHENSIONS,
     Source,
@@ -81,8 +82,8 @@ _SUMMED = (
 )
 _SHUFFLED = (
     "NumPy shuffles the numbers of all rows of the memory",
-    "Draw the rows of a batch by integers(n, size=k) or randint(n, size=k): choice(replace=False) "
-    "shuffles all n of them.",
+    "Draw the rows of a batch by integers(n, size=k) or randint(n, size=k): choice(replace=False), "
+    "permutation and randperm shuffle all n of them.",
 )
 
 
@@ -185,14 +186,18 @@ def _weighs(trace: Trace, row: Mapping[str, Any]) -> bool:
 
 
 def _permutes(trace: Trace, row: Mapping[str, Any]) -> bool:
-    """Whether a line draws rows of the memory without repetition, and all alike."""
+    """Whether a line draws rows of the memory without repetition, and all alike: choice(n, 64,
+    replace=False), randperm(n)[:64]."""
     tree = source_of(trace, row["file"]).tree
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)) if tree else ()
-    for call in calls:
-        if call.lineno <= row["line"] <= (call.end_lineno or 0) and name_of(call.func) == "choice":
-            given = {each.arg: each.value for each in call.keywords}
+    nodes = ast.walk(tree) if tree else ()
+    at = [node for node in nodes if getattr(node, "lineno", 0) == row["line"]]
+    for node in at:
+        if isinstance(node, ast.Call) and name_of(node.func) == "choice":
+            given = {each.arg: each.value for each in node.keywords}
             replace = given.get("replace")
             return isinstance(replace, ast.Constant) and not replace.value and "p" not in given
+        if is_cut_permutation(node):
+            return True
     return False
 
 
@@ -202,7 +207,7 @@ def _stepped_ns(
     """Time of replay that goes through transitions one by one: in functions that do, and at lines
     of `rows` with a comprehension, or with a call that sorts or sums all of the memory."""
     inside = of_functions(trace, loop, _ONE_BY_ONE, operations)
-    stepped = [row for row in rows if _steps_through(trace, row)]
+    stepped = [row for row in rows if _steps_through(trace, row) or _permutes(trace, row)]
     functions_ns = inside.time.saving_ns if inside else 0.0
     # A comprehension may be what calls the function.
     return min(functions_ns, _all_ns(rows) - _all_ns(stepped)) + _all_ns(stepped)

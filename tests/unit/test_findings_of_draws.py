@@ -52,6 +52,26 @@ def test_a_few_numbers_are_not(text: str, steps: int):
 
 
 @pytest.mark.parametrize(
+    ("line", "operation", "speaks"),
+    [
+        ("rows = torch.randperm(n)[:64]", "(none)", True),
+        ("return self.s[rng.permutation(self.size())[:b]]", "inference", True),
+        ("rows = torch.randperm(n)[:64]", "replay", False),  # python_replay's
+        ("rows = torch.randperm(n)", "(none)", False),  # all are used
+        ("rest = torch.randperm(n)[64:]", "(none)", False),
+        ("rows = order[:64]", "(none)", False),
+    ],
+)
+def test_a_permutation_of_which_only_the_beginning_is_used(line, operation, speaks):
+    trace = loop_rows(Time(operation, "framework", 2 * SECOND, 1), text=f"{line}\n")
+    found = found_by("permuted_draws", trace)
+    assert [each.line for each in found] == [1] * speaks
+    for each in found:
+        assert each.price is not None
+        assert each.price.saving_ns == pytest.approx(0.95 * 2 * SECOND)
+
+
+@pytest.mark.parametrize(
     ("value", "name"),
     [
         ("[[random.random() for _ in row] for row in rows]", "random.random"),

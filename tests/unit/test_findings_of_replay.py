@@ -135,13 +135,18 @@ def test_a_comprehension_goes_through_transitions_one_by_one(line: str, lines: l
 
 @pytest.mark.parametrize(
     ("how", "is_shuffled"),
-    [("replace=False", True), ("replace=True", False), ("", False)],
+    [
+        ("np.random.choice(n, 32, replace=False)", True),
+        ("np.random.choice(n, 32, replace=True)", False),
+        ("np.random.choice(n, 32)", False),
+        ("torch.randperm(n)[:32]", True),
+    ],
 )
 def test_a_batch_without_repetition_shuffles_all_rows(how: str, is_shuffled: bool):
     trace = loop_rows(
         Time("replay", "python", 3 * SECOND, 2),
         entries={"replay": 1000},
-        text=f"def draw(n):\n    return fields[np.random.choice(n, 32, {how})]\n",
+        text=f"def draw(n):\n    return fields[{how}]\n",
     )
     (finding,) = found(python_replay.RULE, trace)
     assert ("randint" in finding.fix) == is_shuffled
