@@ -117,7 +117,7 @@ def _argument(source: Source, name: str, line: int) -> ast.expr | None:
 def _given(call: ast.Call, name: str, place: int) -> ast.expr | None:
     """What a call gives for a parameter, by its name or its place."""
     by_name = (each.value for each in call.keywords if each.arg == name)
-    return next(by_name, call.args[place] if place < len(call.args) else None)
+    return next(by_name, call.args[place] if 0 <= place < len(call.args) else None)
 
 
 def _made(source: Source, value: ast.expr, line: int) -> ast.expr | None:

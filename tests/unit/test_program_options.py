@@ -54,6 +54,11 @@ def test_a_number_may_be_computed_of_others():
     assert passes_of(Source(ast.parse(text.replace("8", "read()"))), 4) is None
 
 
+def test_an_object_is_no_number_that_a_method_is_given():
+    text = "class Maze:\n    def near(self):\n        return [f(x) for x in range(self)]\n"
+    assert passes_of(Source(ast.parse(f"{text}Maze().near()")), 3) is None
+
+
 def test_an_option_counts_passes_and_threads():
     text = (
         f"{CONFIG}torch.set_num_threads(args.num_envs)\nfor each in range(args.num_envs):\n    f()"

@@ -114,7 +114,9 @@ PLANTED = {
     "stepwise_losses": Plant("backward for each step", ("step_backwards",), ("--summed",)),
     "threaded_poles": Plant("threads for a cheap step", ("cheap_threads",), ("--plain",)),
     "switched_modes": Plant("eval() for each action", ("module_walks",), ("--leave",)),
-    "told_weights": Plant("numbers of each weight", ("weight_statistics",), ("--every", "100")),
+    "told_weights": Plant(
+        "numbers of each weight", ("weight_statistics", "tensor_loop"), ("--every", "100")
+    ),
     "chunked_games": Plant("chunks made in advance", ("uneven_pool",), ("--one-by-one",)),
     "one_by_one_choices": Plant("a distribution each row", ("row_distributions",), ("--at-once",)),
     "lambda_returns": _held_out("returns as a loop over tensors", ("tensor_loop",), "--array"),

@@ -11,7 +11,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--every", type=int, default=1)
-parser.add_argument("--steps", type=int, default=1500)
+parser.add_argument("--steps", type=int, default=5000)
 options = parser.parse_args()
 torch.manual_seed(12)
 torch.set_num_threads(1)
@@ -35,7 +35,7 @@ def learn(rows):
 
 def tell():
     told = {}
-    for name, weight in network.named_parameters():
+    for name, weight in network.named_parameters():  # planted
         told[f"{name}/mean"] = weight.detach().mean().item()  # planted
         told[f"{name}/gradient"] = weight.grad.norm().item()  # planted
     return told
