@@ -33,6 +33,27 @@ def same_in_each_pass(source: Source, line: int) -> bool:
     return bool(same) and len(same) == len(calls) and not any(map(_may_differ, same))
 
 
+def same_of_a_copy(source: Source, line: int, copies: Iterable[str]) -> bool:
+    """Whether a line asks a copy of a network with the same arguments in each pass of a loop that
+    trains others, and does not change the copy: self.policy_old.logp(states).
+
+    Args:
+        copies: networks that are trained by no optimizer, by the last part of their name.
+    """
+    loop = source.innermost_loop(line)
+    if source.loop_at(line) is None or loop is None or not trains(loop):
+        return False
+    changed = looped_names(loop) | _assigned(loop) | _told(loop)
+    return any(
+        not _uses(call, changed)
+        and not asked.isdisjoint(copies)
+        and bool(given(call))
+        and not _may_differ(call)
+        for call in named_calls_at(loop, line)
+        if (asked := set(ast.unparse(call.func).split(".")[-2:]))
+    )
+
+
 def lines_of_the_same(source: Source, line: int) -> list[int]:
     """Lines of the function around a line that call the same with the same arguments, one after
     the other, while nothing changes them. Fewer than two: there is none."""

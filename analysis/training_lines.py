@@ -38,9 +38,13 @@ _TRAINING = (*_BACKWARDS, r".*/torch/autograd/__init__\.py:grad", *_OPTIMIZERS)
 def forward_lines(trace: Trace, loop: Loop) -> list[Row]:
     """Rows of findings/calling_line: lines that lead to networks while the program learns, but for
     those that train, or stand in a loop that does."""
-    rows = rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS))
     trained = lines_to(trace, loop, _TRAINING)
-    return [row for row in rows if not _is_training(trace, row, trained)]
+    return [row for row in leading_lines(trace, loop) if not _is_training(trace, row, trained)]
+
+
+def leading_lines(trace: Trace, loop: Loop) -> Sequence[Row]:
+    """The same with lines that train, or stand in a loop that does."""
+    return rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS))
 
 
 def network_lines(trace: Trace, loop: Loop) -> list[Row]:
@@ -56,7 +60,7 @@ def network_lines(trace: Trace, loop: Loop) -> list[Row]:
 
 def all_forwards(trace: Trace, loop: Loop) -> list[Row]:
     """Rows of findings/calling_line of all lines that ask a network which no other one asks."""
-    return direct(rows_of_calls(trace, _STATEMENT, **asked(trace, loop, NETWORKS)))
+    return direct(leading_lines(trace, loop))
 
 
 def backward_lines(trace: Trace, loop: Loop) -> Sequence[Row]:

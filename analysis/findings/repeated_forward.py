@@ -11,8 +11,10 @@ from rlscope.analysis import finding_verdicts, repeated_calls, statement, traini
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
+from rlscope.analysis.list_code import passes_of
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import source_of
+from rlscope.analysis.trained_networks import Optimizers
 from rlscope.analysis.training_lines import Row
 
 if TYPE_CHECKING:
@@ -20,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    rows = training_lines.forward_lines(trace, loop)
-    for row in rows:
-        price = _price(trace, loop, row, rows)
-        if price is None:
-            continue
+    for row, price in _repeated(trace, loop):
         yield Finding(
             title=f"the same forward is computed again, for {share(price.saving_ns, loop.loop_ns)} "
             "of the loop",
@@ -40,6 +38,27 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
             line=row["line"],
         )
         return
+
+
+def _repeated(trace: Trace, loop: Loop) -> Iterator[tuple[Row, Price]]:
+    """Lines that repeat a forward, and what the repetitions take."""
+    rows = training_lines.forward_lines(trace, loop)
+    for row in rows:
+        price = _price(trace, loop, row, rows)
+        if price is not None:
+            yield row, price
+    for row in training_lines.leading_lines(trace, loop):
+        if not verdicts.is_line_costly(row["total_ns"], loop.loop_ns):
+            continue
+        source = source_of(trace, row["file"])
+        optimizers = Optimizers([source.tree] if source.tree else [])
+        copies = optimizers.copies - optimizers.names
+        if copies and repeated_calls.same_of_a_copy(source, row["line"], copies):
+            time = estimate_of([{**row, "own_ns": row["total_ns"]}])
+            whole_ns = training_lines.whole_ns(trace, loop, row)
+            passes = passes_of(source, row["line"])
+            part = (0.3, 0.5, 1.0) if passes is None else (1 - 1 / max(passes, 1),) * 3
+            yield row, time.times(whole_ns / row["total_ns"]).part(*part)
 
 
 def _price(trace: Trace, loop: Loop, row: Row, rows: Sequence[Row]) -> Price | None:

@@ -89,6 +89,39 @@ def test_a_loop_whose_passes_differ_is_none():
     assert found(repeated_forward.RULE, trace) == []
 
 
+OLD = """\
+optimizer = Adam(self.policy.parameters())
+self.old.load_state_dict(self.policy.state_dict())
+for _ in range(4):
+    old = self.old.log_prob(states, actions).detach()
+    loss = (self.policy.log_prob(states, actions) - old).exp().mean()
+    loss.backward(); optimizer.step()
+    rest = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "speaks"),
+    [
+        ("", "", True),
+        ("self.old.log_prob", "self.policy.log_prob", False),  # which each pass changes
+        ("states, actions).detach", "states, old).detach", False),
+        ("rest = 1", "self.old.load_state_dict(self.policy.state_dict())", False),
+        ("rest = 1", "states = next(batches)", False),
+        ("self.old.log_prob", "self.old.sample", False),
+    ],
+)
+def test_a_copy_that_a_loop_asks_again_while_it_trains_another_network(before, after, speaks):
+    time = Time("backprop", "framework", 4 * SECOND, 4, (MODULE,))
+    backward = Time("backprop", "framework", SECOND, 6, (("/lib/torch/_tensor.py", BACKWARD),))
+    trace = learning(time, backward, text=OLD.replace(before, after, 1) if before else OLD)
+    findings = found(repeated_forward.RULE, trace)
+    assert [each.line for each in findings] == [4] * speaks
+    for each in findings:
+        assert each.price is not None
+        assert each.price.saving_ns == pytest.approx(3 * SECOND)
+
+
 def test_a_loop_that_trains_somewhere_below_is_none():
     """The loop of the training itself calls one function again and again."""
     text = "for _ in range(9):\n    total += agent.iterate(batch)\n"
