@@ -28,6 +28,8 @@ _GROUPS = (INFERENCE, LEARNING, "reference", "reward")
 _CALL_NS = 6000
 # Vector instructions take twice as many numbers of half the size, and memory does so, too.
 _WON = (0.35, 0.5, 0.6)
+# Convolutions took 3.1 to 4.5 times as long with their backward.
+_OF_CONVOLUTIONS = (0.5, 0.72, 0.8)
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
@@ -41,7 +43,10 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     if not rows or not learning_verdicts.are_forwards_double(rows[0]):
         return
     arithmetic_ns = sum(row["arithmetic_ns"] for row in rows)
-    price = exact(arithmetic_ns).part(*_WON)
+    convolutions_ns = sum(row["arithmetic_ns"] * row["convolutions"] for row in rows)
+    price = exact(arithmetic_ns - convolutions_ns).part(*_WON)
+    if convolutions_ns:
+        price = price.plus(exact(convolutions_ns).part(*_OF_CONVOLUTIONS))
     if not finding_verdicts.is_saving_notable(price.saving_ns, loop.loop_ns):
         return
     given = rows[0]["in_double"], rows[0]["in_double"] + rows[0]["in_others"]

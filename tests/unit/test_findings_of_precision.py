@@ -41,6 +41,14 @@ def test_backwards_have_the_same_part_of_arithmetic():
     assert finding.price.saving_ns == pytest.approx((SECOND + 1000 * 6000 + SECOND / 2) / 2)
 
 
+def test_convolutions_take_far_longer_in_double_precision():
+    """Half of the arithmetic is theirs."""
+    layers = calls("inference", "torch:conv2d", 1000, 1000 * 506_000)
+    (finding,) = found(double_precision.RULE, computing("[256, 0]", 506_000, layers))
+    assert finding.price is not None
+    assert finding.price.saving_ns == pytest.approx((0.5 + 0.72) * SECOND / 2)
+
+
 def test_an_optimizer_has_no_backward():
     learning = calls("backprop", LAYERS, 1000, 1000 * 12_000)
     backward = calls("backprop", "torch._C:_EngineBase.run_backward", 1000, SECOND)
