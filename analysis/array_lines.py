@@ -8,15 +8,20 @@ from functools import lru_cache
 
 from rlscope.analysis.random_draws import draws_array, draws_number
 from rlscope.analysis.source_code import Source, name_of
+from rlscope.analysis.trained_networks import pairs_of
 
 _LIBRARIES = frozenset(("jnp", "np", "numpy", "tf", "th", "torch"))
 # Functions of these libraries that make one number of an array, or of numbers.
 _NUMBERS = {
-    *"abs all allclose any argmax argmin choice count_nonzero dot item max mean".split(),
-    *"median min norm prod std sum tolist var vdot".split(),
-    *"arccos arcsin arctan arctan2 atan2 ceil clip cos deg2rad degrees exp exponential".split(),
-    *"floor hypot log log10 log2 maximum minimum power rad2deg radians round sign sin".split(),
-    *"sqrt square tan tanh float32 float64 int32 int64 isclose isfinite isnan uint8".split(),
+    *"all allclose any argmax argmin choice count_nonzero dot item max mean".split(),
+    *"median min norm prod std sum tolist var vdot float32 float64 int32 int64 uint8".split(),
+}
+_MOST_CHAINED = 3  # y = np.sin(x), z = np.cos(y), ...
+# Those that make an array of an array, and a number of a number.
+_OF_EACH = {
+    *"abs arccos arcsin arctan arctan2 atan2 ceil clip cos deg2rad degrees exp exponential".split(),
+    *"floor hypot isclose isfinite isnan log log10 log2 maximum minimum power rad2deg".split(),
+    *"radians round sign sin sqrt square tan tanh".split(),
 }
 
 
@@ -49,15 +54,18 @@ def _is_array(value: ast.expr, arrays: Collection[str]) -> bool:
             return any(isinstance(each, ast.Slice) for each in value.slice.elts)
         return isinstance(value.slice, ast.Slice) and _is_array(value.value, arrays)
     if isinstance(value, ast.Call):
-        return _makes_array(value)
+        return _makes_array(value, arrays)
     return ast.unparse(value) in arrays
 
 
-def _makes_array(call: ast.Call) -> bool:
+def _makes_array(call: ast.Call, arrays: Collection[str]) -> bool:
     if draws_array(call):
         return True
-    library = ast.unparse(call.func).partition(".")[0]
-    return library in _LIBRARIES and name_of(call.func) not in _NUMBERS and not draws_number(call)
+    if ast.unparse(call.func).partition(".")[0] not in _LIBRARIES:
+        return False
+    if name_of(call.func) in _OF_EACH:
+        return any(_is_array(each, arrays) for each in call.args)
+    return name_of(call.func) not in _NUMBERS and not draws_number(call)
 
 
 def _arrays(source: Source, line: int) -> frozenset[str]:
@@ -72,10 +80,19 @@ def _arrays(source: Source, line: int) -> frozenset[str]:
 def _set_to_arrays(around: ast.AST, kind: type[ast.expr]) -> frozenset[str]:
     """A file is gone through once, and not for each of its lines."""
     found: set[str] = set()
-    others: set[str] = set()
-    for node in ast.walk(around):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, kind):
-                    (found if _is_array(node.value, found) else others).add(ast.unparse(target))
-    return frozenset(found - others)
+    set_to = [(ast.unparse(name), value) for name, value in _set(around) if isinstance(name, kind)]
+    for _ in range(_MOST_CHAINED):
+        found |= {name for name, value in set_to if _is_array(value, found)}
+    return frozenset(found - {name for name, value in set_to if not _is_array(value, found)})
+
+
+def _set(around: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned, and its value: x, v = (np.zeros(n) for _ in range(2)) are two arrays."""
+    assigned = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    for node in assigned:
+        for target in node.targets:
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else None
+            if parts and isinstance(node.value, (ast.GeneratorExp, ast.ListComp)):
+                yield from ((part, node.value.elt) for part in parts)
+            else:
+                yield from pairs_of(target, node.value)

@@ -153,12 +153,19 @@ def test_loops_of_a_run_of_hours_have_intervals():
         ("entry = 0.1 * number[0, 1]", True),
         ("share = 0.1 * torch.rand(1).item()", True),
         ("other = other * 2", True),  # an array of another function
+        ("wave = 0.1 * np.sin(v)", False),
+        ("wave = 0.1 * np.sin(number)", True),
+        ("wave = 0.1 * swing", False),
+        ("x = x + 0.1", False),
+        ("first = 0.1 * many", True),  # a list of arrays is none
     ],
 )
 def test_arithmetic_of_whole_arrays_is_no_loop_over_numbers(line, are_numbers):
     text = (
         f"def step(self, number):\n    for i in range(4):\n        {line}\n"
         "    self.speed = np.zeros(12)\n    force = self.speed[:] + 1.0\n"
+        "    x, v = (np.full(12, c) for c in range(2))\n    swing, _ = np.sin(x), 1\n"
+        "    many = [np.zeros(3) for _ in range(2)]\n"
         "def more():\n    other = np.zeros(3)\n"
     )
     trace = loop_rows(
