@@ -170,6 +170,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "step_backwards": "rlscope.analysis.findings.step_backwards:RULE",
         "kept_results": "rlscope.analysis.findings.kept_results:RULE",
         "repeated_results": "rlscope.analysis.findings.repeated_results:RULE",
+        "tensor_items": "rlscope.analysis.findings.tensor_items:RULE",
         "permuted_draws": "rlscope.analysis.findings.permuted_draws:RULE",
         "module_walks": "rlscope.analysis.findings.module_walks:RULE",
         "weight_statistics": "rlscope.analysis.findings.weight_statistics:RULE",
