@@ -126,10 +126,14 @@ def subject(times: Rows, facts: Row) -> Subject:
 
 
 def is_about_between(times: Rows, facts: Row) -> bool:
-    """Whether the first sentence is about time between operations, as `subject`."""
+    """Whether the first sentence is about time between operations, as `subject`, and most of that
+    is no wait: what the program waits for stands there, too."""
     about = subject(times, facts)
     is_largest = about is Subject.LARGEST and times[0]["group"] == BETWEEN_OPERATIONS
-    return about is Subject.UNCOVERED or is_largest
+    rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
+    waiting_ns = sum(row["duration_ns"] for row in rows if row["layer"] == "wait")
+    is_wait = is_most(waiting_ns, sum(row["duration_ns"] for row in rows))
+    return (about is Subject.UNCOVERED or is_largest) and not is_wait
 
 
 class Uncovered(Enum):

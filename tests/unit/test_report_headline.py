@@ -249,7 +249,9 @@ def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
     assert_says(between, "between", "a to b 10 ns in 1 pause", "b to c 1 ns in 1 pause")
 
 
-def _with_one_pause(pause_ns: int, beside: str = "a", **more: Any) -> Relations:
+def _with_one_pause(
+    pause_ns: int, beside: str = "a", layer: str = "python", **more: Any
+) -> Relations:
     """Two entries into an operation, and so long between them, in a loop of 100 ns. `beside`: half
     of the time in operations is that of another thread's operation."""
     return Relations(
@@ -262,7 +264,7 @@ def _with_one_pause(pause_ns: int, beside: str = "a", **more: Any) -> Relations:
         breakdown=[
             share(0, "a", "python", (100 - pause_ns) // 2),
             share(0, beside, "python", 100 - pause_ns - (100 - pause_ns) // 2),
-            share(0, "(none)", "python", pause_ns),
+            share(0, "(none)", layer, pause_ns),
         ],
         **more,
     )
@@ -281,6 +283,11 @@ def test_what_is_between_operations_is_said_first_if_the_sentence_is_about_that(
     assert f" {pause_ns} ns of the time between operations lies between a and the next a" in said
     assert said.endswith("search (tree.py:85).")
     assert "the next a" not in read(_with_one_pause(20, "b")).sentence
+
+
+def test_who_is_waited_for_between_operations_is_enough():
+    trace = _with_one_pause(60, "b", layer="wait")
+    assert "of the time between operations lies" not in read(trace).sentence
 
 
 @pytest.mark.parametrize(("pause_ns", "minor"), [(9, True), (11, False)])
