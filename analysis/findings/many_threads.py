@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _STATEMENT = "findings/many_threads"
 _QUICK = "findings/quick_iteration"
 _SETS = "set_num_threads"
-# What one thread wins of operators that have more threads than there are CPUs: with 16 on two, a
-# loop took three times as long as with one.
-_MORE_THAN_CPUS = (0.2, 0.6, 0.9)
+# What one thread wins of operators that have more threads than there are CPUs: with 16 on two, one
+# loop took three times as long as with one thread, and another 7 % longer.
+_MORE_THAN_CPUS = (0.0, 0.6, 0.9)
 
 
 class _Said(NamedTuple):
