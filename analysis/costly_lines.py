@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
     from rlscope.relations.trace import Trace
 
-_STATEMENT = "findings/own_line"
+STATEMENT = "findings/own_line"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CostlyLine:
 
 def costly_lines(trace: Trace, loop: Loop) -> Iterator[CostlyLine]:
     """Those that take enough to be looked at, the longest first."""
-    rows = statement.run(trace, _STATEMENT, process_id=loop.process_id, operations=[]).to_dicts()
+    rows = statement.run(trace, STATEMENT, process_id=loop.process_id, operations=[]).to_dicts()
     for row in rows:
         if not verdicts.is_line_costly(row["own_ns"], loop.loop_ns):
             return
@@ -46,4 +46,4 @@ def costly_lines(trace: Trace, loop: Loop) -> Iterator[CostlyLine]:
 
 def shown(loop: Loop) -> str:
     """The statement that shows their times."""
-    return statement.shown(_STATEMENT, process_id=loop.process_id, operations=[])
+    return statement.shown(STATEMENT, process_id=loop.process_id, operations=[])

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
+from rlscope.analysis import statement
+from rlscope.analysis.costly_lines import STATEMENT as LINES
 from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
-from rlscope.analysis.prices import Price
+from rlscope.analysis.function_time import estimate_of
 from rlscope.analysis.source_code import LOOPS, Source, name_of
 
 if TYPE_CHECKING:
@@ -23,12 +25,15 @@ _NUMBERS = frozenset(("cpu", "float", "item", "numpy", "tolist"))
 
 
 def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
-    time, first = Price(0, 0, 0), None
-    for line in costly_lines(trace, loop):
-        if reads_weights(line.source, line.row["line"]):
-            time, first = time.plus(line.time), first or line.row
-    if first is None:
+    costly = (line for line in costly_lines(trace, loop) if _reads(line.source, line.row["line"]))
+    line = next(costly, None)
+    if line is None:
         return
+    first = line.row
+    rows = statement.run(trace, LINES, process_id=loop.process_id, operations=[]).to_dicts()
+    time = estimate_of(
+        [row for row in rows if row["file"] == first["file"] and _reads(line.source, row["line"])]
+    )
     yield Finding(
         title="reading numbers of all weights or gradients takes "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop",
@@ -44,7 +49,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     )
 
 
-def reads_weights(source: Source, line: int) -> bool:
+def _reads(source: Source, line: int) -> bool:
     """Whether a line is in a loop over the tensors of a network that makes numbers of them:
     sum(p.grad.norm().item() ** 2 for p in net.parameters())."""
     loops = [each for each in source.around(line) if isinstance(each, LOOPS)]
