@@ -273,7 +273,7 @@ def _with_one_pause(
 @pytest.mark.parametrize("pause_ns", [49, 60])
 def test_what_is_between_operations_is_said_first_if_the_sentence_is_about_that(pause_ns):
     """Half or more of the time is between two entries, or as much as is in them and a bit less."""
-    line = {"stack_id": 0, "function": "search", "file": "/work/tree.py", "line": 85}
+    line = {"stack_id": 0, "function": "search", "file": "/me/tree.py", "line": 85}
     ends = dict.fromkeys(("self_ns", "self_low_ns", "self_high_ns"), pause_ns)
     time = {"operation": "(none)", "stage": "loop", "layer": "python", "stack_id": 0, **ends}
     trace = _with_one_pause(
