@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
 from rlscope.analysis.repeated_calls import given
-from rlscope.analysis.source_code import GRADIENTS_OFF, Source, name_of, source_of
+from rlscope.analysis.source_code import GRADIENTS_OFF, name_of, source_of
 
 if TYPE_CHECKING:
     from rlscope.analysis.critical_loop import Loop
@@ -34,7 +34,7 @@ def is_off(trace: Trace, lines: Iterable[dict[str, Any]], *, if_asked: bool) -> 
         source, line = source_of(trace, each["file"]), each["line"]
         if source.is_under(line, GRADIENTS_OFF - {_TURNS_OFF}):
             return True
-        if any(_turns_off(call, if_asked) for call in _entered(source, line)):
+        if any(_turns_off(call, if_asked) for call in source.entered(line)):
             return True
     files = statement.run(trace, "findings/own_file", pattern=_TURNS_OFF)["file"]
     return any(
@@ -42,13 +42,6 @@ def is_off(trace: Trace, lines: Iterable[dict[str, Any]], *, if_asked: bool) -> 
         for file in files
         for node in ast.walk(source_of(trace, file).tree or ast.Module([], []))
     )
-
-
-def _entered(source: Source, line: int) -> Iterator[ast.expr]:
-    """What the blocks around a line enter."""
-    for node in source.around(line):
-        if isinstance(node, ast.With):
-            yield from (item.context_expr for item in node.items)
 
 
 def _turns_off(call: ast.expr, if_asked: bool) -> bool:

@@ -56,16 +56,17 @@ class Source:
 
     def is_under(self, line: int, names: Container[str]) -> bool:
         """Whether a line is in a function that one of them decorates, or in a `with` of one."""
+        asked = self.entered(line)
+        called = (each.func if isinstance(each, ast.Call) else each for each in asked)
+        return any(name_of(each) in names for each in called)
+
+    def entered(self, line: int) -> Iterator[ast.expr]:
+        """What decorates the functions around a line, and what the `with` around it enter."""
         for node in self.around(line):
-            asked: list[ast.expr] = []
             if isinstance(node, _FUNCTIONS):
-                asked = node.decorator_list
+                yield from node.decorator_list
             elif isinstance(node, (ast.With, ast.AsyncWith)):
-                asked = [item.context_expr for item in node.items]
-            called = (each.func if isinstance(each, ast.Call) else each for each in asked)
-            if any(name_of(each) in names for each in called):
-                return True
-        return False
+                yield from (item.context_expr for item in node.items)
 
     def call_of(self, name: str, owner: str | None = None) -> int | None:
         """The first line that calls a function of this name, of a module (None: of any)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,9 +20,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     replay = groups.paths_in(trace, loop.process_id, "replay")
     for line in costly_lines(trace, loop):
         row = line.row
-        nodes = ast.walk(line.source.tree or ast.Module([], []))
-        at = (node for node in nodes if getattr(node, "lineno", 0) == row["line"])
-        if row["operation"] in replay or not any(map(is_cut_permutation, at)):
+        around = line.source.around(row["line"])
+        if row["operation"] in replay or not any(map(is_cut_permutation, around)):
             continue  # rule python_replay speaks of a memory that rlscope knows
         yield Finding(
             title="shuffling all numbers, to draw a few, takes "

@@ -188,10 +188,7 @@ def _weighs(trace: Trace, row: Mapping[str, Any]) -> bool:
 def _permutes(trace: Trace, row: Mapping[str, Any]) -> bool:
     """Whether a line draws rows of the memory without repetition, and all alike: choice(n, 64,
     replace=False), randperm(n)[:64]."""
-    tree = source_of(trace, row["file"]).tree
-    nodes = ast.walk(tree) if tree else ()
-    at = [node for node in nodes if getattr(node, "lineno", 0) == row["line"]]
-    for node in at:
+    for node in source_of(trace, row["file"]).around(row["line"]):
         if isinstance(node, ast.Call) and name_of(node.func) == "choice":
             given = {each.arg: each.value for each in node.keywords}
             replace = given.get("replace")
