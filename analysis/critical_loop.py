@@ -3,11 +3,12 @@ in analysis/sql."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import statement
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -77,3 +78,12 @@ def spread(
 def states(trace: Trace, loop: Loop) -> Table:
     """operation, layer, duration_ns: where the loop is, the largest first."""
     return statement.run(trace, "loop_state", process_id=loop.process_id)
+
+
+def time_in(trace: Trace, loop: Loop, operations: Container[str]) -> float:
+    """Time of the loop in some operations, in ns."""
+    whole_ns = 0.0
+    for row in states(trace, loop).to_dicts():
+        name = OUTSIDE if row["operation"] == BETWEEN else row["operation"]
+        whole_ns += row["duration_ns"] * (name in operations)
+    return whole_ns

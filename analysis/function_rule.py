@@ -5,15 +5,14 @@ RULE = of_calls(functions, title="...", fix="...", no_effect="...", part=(0.8, 0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import plural, share
 from rlscope.analysis import groups
-from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis.critical_loop import Loop, time_in
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import made_ready, of_functions
-from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.analysis.source_code import Source
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def of_calls(
             time = time.plus(made_ready(trace, loop, found))
         price = time.part(*part)
         if speeds_around:
-            price = price.within(_time_in(trace, loop, found.operations))
+            price = price.within(time_in(trace, loop, found.operations))
         yield Finding(
             title=f"{title} {share(time.saving_ns, loop.loop_ns)} of the loop",
             evidence=f"{found.readings} readings of the loop's stack lie in {what}, called from "
@@ -68,11 +67,3 @@ def of_calls(
         )
 
     return Rule(find, of_lines=True)
-
-
-def _time_in(trace: Trace, loop: Loop, operations: Container[str]) -> float:
-    whole_ns = 0.0
-    for row in states(trace, loop).to_dicts():
-        name = OUTSIDE if row["operation"] == BETWEEN else row["operation"]
-        whole_ns += row["duration_ns"] * (name in operations)
-    return whole_ns

@@ -102,7 +102,7 @@ def whole_ns(trace: Trace, loop: Loop, row: Row, lines: Container[int] = ()) -> 
         for each in statement.run(trace, "findings/line_operation", **asked_of).to_dicts()
         if each["operation"] == row["operation"] and each["line"] in (lines or (row["line"],))
     )
-    return max(float(all_ns), float(row["total_ns"]))
+    return max(float(all_ns), float(row.get("total_ns", 0)))
 
 
 def time_of(rows: Sequence[Row]) -> Price:

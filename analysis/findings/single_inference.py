@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, duration
-from rlscope.analysis import brief_calls, finding_verdicts, groups, statement
+from rlscope.analysis import brief_calls, finding_verdicts, groups, statement, training_lines
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Experiment, Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, FunctionTime, of_functions
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _CALLING = "findings/calling_line"
-_LINES = "findings/line_operation"
 _WITH_REST = 2.5
 
 
@@ -45,7 +44,9 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     rest = 1 - 1 / calls
     # What prepares inputs, and takes results apart, is as long as the network in small programs.
-    longest_ns = max(_WITH_REST * found.time.saving_ns, _line_ns(trace, loop, found, place))
+    at = {"file": place[0], "line": place[1], "operation": found.operation}
+    line_ns = training_lines.whole_ns(trace, loop, at)  # of distributions, too
+    longest_ns = max(_WITH_REST * found.time.saving_ns, line_ns)
     together_ns = min(rows[0]["operation_ns"], longest_ns)
     yield Finding(
         title=f"inference calls the network {calls:.0f} times in a row",
@@ -60,16 +61,6 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         operation=found.operation,
         file=place[0],
         line=place[1],
-    )
-
-
-def _line_ns(trace: Trace, loop: Loop, found: FunctionTime, place: tuple[str, int]) -> float:
-    """Of the line in the loop, with all that it calls: distributions, too."""
-    asked = {"process_id": loop.process_id, "file": place[0]}
-    return sum(
-        float(row["total_ns"])
-        for row in statement.run(trace, _LINES, **asked).to_dicts()
-        if (row["line"], row["operation"]) == (place[1], found.operation)
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.amounts import count, share
 from rlscope.analysis import gradient_mode, groups, learning_verdicts, statement
-from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis.critical_loop import Loop, time_in
 from rlscope.analysis.environment_steps import step_count
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import NETWORKS, of_functions
@@ -35,9 +35,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     around = gradient_mode.lines_around(trace, loop, row["operation"])
     if gradient_mode.is_off(trace, around, if_asked=False):
         return
-    times = states(trace, loop).to_dicts()
-    acting_ns = sum(each["duration_ns"] for each in times if each["operation"] in acting)
-    learning_ns = sum(each["duration_ns"] for each in times if each["operation"] in learning)
+    acting_ns, learning_ns = (time_in(trace, loop, each) for each in (acting, learning))
     # Actor and critic may have a backward each.
     updates = min(row["backwards"], loop.iterations or row["backwards"])
     yield Finding(

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlscope.amounts import share
-from rlscope.analysis import brief_calls, finding_verdicts, groups, statement
-from rlscope.analysis.critical_loop import Loop, states
+from rlscope.analysis import brief_calls, finding_verdicts, groups, statement, training_lines
+from rlscope.analysis.critical_loop import Loop, time_in
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import FunctionTime, of_functions
 from rlscope.analysis.independent_passes import input_needs_earlier
@@ -25,7 +25,6 @@ _CELLS = (r".*/torch/nn/modules/rnn\.py:(GRU|LSTM|RNN)Cell\.forward",)
 _LAYERS = (r".*/torch/nn/modules/rnn\.py:(GRU|LSTM|RNN)\.forward",)
 _SEQUENCES = re.compile(r":(gru|lstm|rnn_tanh|rnn_relu)$")
 _WITH_STATE = 2  # arguments
-_LINES = "findings/line_operation"
 # The backward of a cell takes about twice as long as its forward, and goes through it as often.
 _WITH_BACKWARD = 3
 
@@ -38,10 +37,7 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
     # One call for a sequence computes as much: a cell of 400 units won nothing.
     if found is None or not brief_calls.are_brief_in(trace, loop, found.operation):
         return
-    learning_ns = sum(
-        row["duration_ns"] for row in states(trace, loop).to_dicts() if row["operation"] in learning
-    )
-    time = found.time.times(_WITH_BACKWARD).within(learning_ns)
+    time = found.time.times(_WITH_BACKWARD).within(time_in(trace, loop, learning))
     yield Finding(
         title="a recurrent cell is stepped through sequences in Python, which takes about "
         f"{share(time.saving_ns, loop.loop_ns)} of the loop with its backward",
@@ -68,12 +64,8 @@ def _layer(trace: Trace, loop: Loop, learning: Sequence[str]) -> FunctionTime | 
         if source.loop_at(line) is not None:
             if not _is_given_a_sequence(source, line):
                 return None
-            asked = {"process_id": loop.process_id, "file": file}
-            whole_ns = sum(
-                row["total_ns"]
-                for row in statement.run(trace, _LINES, **asked).to_dicts()
-                if (row["line"], row["operation"]) == (line, found.operation)
-            )
+            at = {"file": file, "line": line, "operation": found.operation}
+            whole_ns = training_lines.whole_ns(trace, loop, at)
             time = found.time.times(max(whole_ns / found.time.saving_ns, 1))
             return replace(found, time=time, file=file, line=line)
     return None
