@@ -178,10 +178,14 @@ def source_of(trace: Trace, file: str) -> Source:
         text = [""] * max((row["line"] for row in rows), default=0)
         for row in rows:
             text[row["line"] - 1] = row["text"]
-        commands = trace.table("run").to_dicts()
-        command = str(commands[0]["command"] or "") if commands else ""
-        files[file] = Source(_parsed("\n".join(text)), command)
+        command = next((each.command for each in files.values()), None)
+        files[file] = Source(_parsed("\n".join(text)), command or _command(trace))
     return files[file]
+
+
+def _command(trace: Trace) -> str:
+    runs = trace.table("run").to_dicts()
+    return str(runs[0]["command"] or "") if runs else ""
 
 
 def _parsed(text: str) -> ast.AST | None:

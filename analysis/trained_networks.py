@@ -20,6 +20,8 @@ _OPTIMIZERS = frozenset(
 )
 LINES = rf"(?i)optim|\.step\(|zero_grad|\b({'|'.join(sorted(_OPTIMIZERS))})\b"
 """What lines have that make optimizers, or call them: a regular expression."""
+GIVE_TENSORS = frozenset(("buffers", "named_parameters", "parameters", "state_dict"))
+"""Methods of a network that give all of its tensors."""
 _JOINS = frozenset(("chain", "list", "tuple"))
 _SELF = "self"
 

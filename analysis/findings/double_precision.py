@@ -44,9 +44,8 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
         return
     arithmetic_ns = sum(row["arithmetic_ns"] for row in rows)
     convolutions_ns = sum(row["arithmetic_ns"] * row["convolutions"] for row in rows)
-    price = exact(arithmetic_ns - convolutions_ns).part(*_WON)
-    if convolutions_ns:
-        price = price.plus(exact(convolutions_ns).part(*_OF_CONVOLUTIONS))
+    layers = exact(arithmetic_ns - convolutions_ns).part(*_WON)
+    price = layers.plus(exact(convolutions_ns).part(*_OF_CONVOLUTIONS))
     if not finding_verdicts.is_saving_notable(price.saving_ns, loop.loop_ns):
         return
     given = rows[0]["in_double"], rows[0]["in_double"] + rows[0]["in_others"]

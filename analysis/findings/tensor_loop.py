@@ -16,13 +16,13 @@ from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.own_loops import OwnLoop, loop_around, operations_in
 from rlscope.analysis.prices import Price
 from rlscope.analysis.source_code import Source, name_of, source_of, variables
+from rlscope.analysis.trained_networks import GIVE_TENSORS
 from rlscope.relations.groups import LEARNING, SIMULATION, group_of
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-# What gives parameters of a network, and what changes a tensor in place, in PyTorch.
-_PARAMETERS = frozenset(("parameters", "named_parameters", "buffers", "state_dict"))
+# What changes a tensor in place, in PyTorch.
 _CHANGES = frozenset(("add_", "copy_", "lerp_", "mul_", "set_", "sub_"))
 Row = Mapping[str, Any]
 _STATEMENT = "findings/tensor_loop"
@@ -156,7 +156,7 @@ def _updates_parameters(source: Source, line: int) -> bool:
             given = {name_of(each.func) for each in calls if each.lineno == node.lineno}
             given |= _makers(source, node)
             inside = {name_of(each.func) for each in calls if each.lineno > node.lineno}
-            if given & _PARAMETERS and (inside & _CHANGES or _puts_sums(node)):
+            if given & GIVE_TENSORS and (inside & _CHANGES or _puts_sums(node)):
                 return True
     return False
 

@@ -13,13 +13,12 @@ from rlscope.analysis.costly_lines import costly_lines, shown
 from rlscope.analysis.critical_loop import Loop
 from rlscope.analysis.finding import Finding, Rule
 from rlscope.analysis.function_time import estimate_of
-from rlscope.analysis.source_code import LOOPS, Source, name_of
+from rlscope.analysis.source_code import Source, name_of
+from rlscope.analysis.trained_networks import GIVE_TENSORS
 
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-# What gives all tensors of a network.
-_TENSORS = frozenset(("named_parameters", "parameters", "state_dict"))
 # What makes numbers of tensors.
 _NUMBERS = frozenset(("cpu", "float", "item", "numpy", "tolist"))
 
@@ -52,15 +51,14 @@ def _find(trace: Trace, loop: Loop) -> Iterator[Finding]:
 def _reads(source: Source, line: int) -> bool:
     """Whether a line is in a loop over the tensors of a network that makes numbers of them:
     sum(p.grad.norm().item() ** 2 for p in net.parameters())."""
-    loops = [each for each in source.around(line) if isinstance(each, LOOPS)]
-    return bool(loops) and _is_over_tensors(loops[-1]) and _makes_numbers(loops[-1])
+    loop = source.innermost_loop(line)
+    return loop is not None and _is_over_tensors(loop) and _makes_numbers(loop)
 
 
 def _is_over_tensors(loop: ast.AST) -> bool:
-    parts = getattr(loop, "generators", [loop])
-    overs = [part.iter for part in parts if hasattr(part, "iter")]
+    overs = (part.iter for part in getattr(loop, "generators", [loop]) if hasattr(part, "iter"))
     return any(
-        isinstance(node, ast.Call) and name_of(node.func) in _TENSORS
+        isinstance(node, ast.Call) and name_of(node.func) in GIVE_TENSORS
         for over in overs
         for node in ast.walk(over)
     )
