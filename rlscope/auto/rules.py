@@ -32,8 +32,8 @@ _RULES = {
     " and each text gets one number",
     "backprop": "from the first forward of {} with gradients, or else from the backward, to the end"
     " of the last optimizer step, or else of the backward. If the program learns from the forwards"
-    " it acted with, it begins with the end of the last step of the environment. So are forwards"
-    " right after an update, if the thread acts on what it converts, and converts nothing for them",
+    " it acted with, it begins with the end of the last step of the environment. Forwards right"
+    " after an update belong to it, if the program converts what it acts on, and nothing for them",
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled, or that waits for its results,"
     " before the first step of an environment, or if it is given its own results alone",
