@@ -138,18 +138,8 @@ class Tokens:
             self._leave(kind, token)
             if is_made:
                 is_known = start >= self._boundary
-            if kind in "KMW":
-                is_new = kind == "W" and not is_made and self._may_note()
-                self._is_made = is_new or (goes_on and self._may_note())
-            if is_known and kind != "L":
-                self._known = "KM"
-            elif kind == "W":
-                self._known = self._known.replace("M", "")
-            if kind == "S" and not self._is_in("SUVG"):
-                self._known = "K"
-                self._is_made = False
-            elif kind == "S" and self._is_in("UVG"):
-                self._known = self._known.replace("K", "")  # of an observation before
+            self._note_made(kind, is_token=is_made, goes_on=goes_on)
+            self._note_known(kind, is_known)
             if kind == "I":
                 self._leave_import()
             if counts:
@@ -162,6 +152,25 @@ class Tokens:
             if counts and token is not None and kind in "CU":
                 self._end_whole(token, call.kind)
             self._time += 1
+
+    def _note_made(self, kind: str, *, is_token: bool, goes_on: bool) -> None:
+        """What a K, M or W returned. An S makes another observation."""
+        if kind in "KMW":
+            is_new = kind == "W" and not is_token and self._may_note()
+            self._is_made = is_new or (goes_on and self._may_note())
+        elif kind == "S" and not self._is_in("SUVG"):
+            self._is_made = False
+
+    def _note_known(self, kind: str, is_known: bool) -> None:
+        """Whether the next K and M would be of a known object."""
+        if is_known and kind != "L":
+            self._known = "KM"
+        elif kind == "W":
+            self._known = self._known.replace("M", "")
+        if kind == "S" and not self._is_in("SUVG"):
+            self._known = "K"
+        elif kind == "S" and self._is_in("UVG"):
+            self._known = self._known.replace("K", "")  # of an observation before
 
     def _kind(self, call: Call) -> str:
         """Its letter; "." where it counts for nothing: a U or Y inside another one, a U inside of
