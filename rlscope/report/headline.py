@@ -386,11 +386,14 @@ def _between(known: _Known, pauses: Rows, hottest: str) -> Iterable[Detail]:
         waiting_ns = groups.waiting_between_ns(times)
         share = units.share(facts["between_ns"] - waiting_ns, facts["span_ns"])
         said = f"Without waits, {share}" if waiting_ns else share
+        remedy = group_sentences.without_environment(times, facts)
+        # The first sentence says as much, but for the shares.
+        is_said = verdicts.is_about_between(times, facts) and not remedy
         yield Detail(
             f"{said} of the time lies between operations{': ' if where else ''}{where}."
-            f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}"
-            f"{group_sentences.without_environment(times, facts)}",
-            warning=True,
+            f"{hottest}{loop_sentences.waits_of_pauses(times, waited)}{remedy}",
+            warning=not is_said,
+            minor=is_said,
         )
     elif where:
         waits_said = loop_sentences.waits_of_pauses(times, waited) if is_largest else ""

@@ -112,6 +112,7 @@ def test_what_is_between_operations_is_said_first_if_the_sentence_is_about_that(
     said = read(trace).sentence
     assert f" {pause_ns} ns of the time between operations lies between a and the next a" in said
     assert said.endswith("search (tree.py:85).")
+    assert texts(trace, warning=True) == []
     assert "the next a" not in read(_with_one_pause(20, "b")).sentence
 
 
